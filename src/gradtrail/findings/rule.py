@@ -1,0 +1,53 @@
+"""What a rule is: a page, examples that torch has judged, and a check that hears events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+if TYPE_CHECKING:
+    from gradtrail.findings.diagnostic import Diagnostic
+    from gradtrail.interp.events import Event
+    from gradtrail.interp.journal import Journal
+
+
+class Example(NamedTuple):
+    """A program with the mistake, and the same program put right.
+
+    `# error` at the end of a line marks the place of the diagnostic, `# cause` a line its trail must
+    pass. Exactly one of `raises` (a piece of torch's message) and `proof` (an expression, true after
+    `bad`, false after `good`) says what torch does. `off_cpu` marks a program that raises only where
+    the device is not the CPU: there is no proof of it on this machine's torch but the stand-in device.
+    """
+
+    title: str
+    bad: str
+    good: str
+    raises: str = ""
+    proof: str = ""
+    off_cpu: bool = False
+
+
+class NearMiss(NamedTuple):
+    """A program that looks like the mistake and is right: the rule must stay quiet."""
+
+    title: str
+    code: str
+
+
+class Rule:
+    """One kind of mistake. The docstring of a subclass is its page.
+
+    `hears` names the kinds of events (`Event.kind`) that `check` is called with.
+    `words` are byte strings of which a file must hold at least one for the rule to matter there.
+    """
+
+    name: ClassVar[str]
+    severity: ClassVar[str] = "error"
+    hears: ClassVar[tuple[str, ...]]
+    examples: ClassVar[tuple[Example, ...]]
+    near_misses: ClassVar[tuple[NearMiss, ...]]
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        """The diagnostics that `event` gives rise to."""
+        raise NotImplementedError
