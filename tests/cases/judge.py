@@ -1,0 +1,141 @@
+"""How field cases are read, copied and judged."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+HERE = Path(__file__).parent
+SETS = ("loud_one", "loud_two")
+"""The sets that gradtrail is measured by. The set `silent` is proven on torch as well, and measured by nobody yet."""
+
+EXPECTED = HERE / "expected.toml"
+
+Spot = tuple[str, int]
+"""A file name within the case, and a row."""
+
+
+class Found(NamedTuple):
+    """A finding that counts, reduced to what the judgement needs."""
+
+    rule: str
+    spot: Spot
+    trail: tuple[Spot, ...]
+
+
+class Verdict(NamedTuple):
+    """What gradtrail did with a case: `grade` is "exact", "caught" or "missed", for a right program "quiet" or "alarm".
+
+    `extra` are the findings beside the mistake, `alarms` the findings in the program put right (or in
+    a program that was right from the start), each as "rule file:row".
+    """
+
+    grade: str
+    extra: tuple[str, ...]
+    alarms: tuple[str, ...]
+
+
+def case_folders(name: str) -> list[Path]:
+    """The cases of a set, by name."""
+    return sorted(toml.parent for toml in (HERE / name).glob("*/case.toml"))
+
+
+def facts_of(folder: Path) -> dict[str, Any]:
+    """What is true of the case, from its `case.toml`."""
+    return tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
+
+
+def copy_case(folder: Path, target: Path, fixed: bool) -> Path:
+    """The case as a person would have it: the wrong program or the right one, never both. Returns `target`."""
+    shutil.copytree(folder, target, ignore=shutil.ignore_patterns("case.toml", "fixed.py", "__pycache__"))
+    for right in target.glob("*_fixed.py"):
+        wrong = right.with_name(right.name.replace("_fixed.py", ".py"))
+        if fixed:
+            shutil.copy(right, wrong)
+        right.unlink()
+    if fixed:
+        shutil.copy(folder / "fixed.py", target / "case.py")
+    return target
+
+
+def findings_in(folder: Path) -> list[Found]:
+    """The findings of severity "error" or "warning" that gradtrail tells for a folder."""
+    from gradtrail.findings.engine import check_paths
+
+    report = check_paths([str(folder)])
+    return [
+        Found(
+            rule=finding.rule,
+            spot=(os.path.basename(finding.place.filename), finding.place.row),
+            trail=tuple((os.path.basename(step.place.filename), step.place.row) for step in finding.trail[:8]),
+        )
+        for finding in report.findings
+        if finding.severity in ("error", "warning")
+    ]
+
+
+def graded(found: list[Found], facts: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """The grade of a wrong program, and the findings that have nothing to do with its mistake."""
+    cause_file = facts.get("cause_file", "case.py")
+    causes = {(cause_file, row) for row in [facts["cause_line"], *facts.get("also_lines", [])]}
+    error = (facts.get("error_file", "case.py"), facts["error_line"]) if "error_line" in facts else None
+    grade, extra = "missed", []
+    for finding in found:
+        if finding.spot not in causes and finding.spot != error:
+            extra.append(told(finding))
+        elif (error is None or finding.spot == error) and causes & {finding.spot, *finding.trail}:
+            grade = "exact"
+        elif grade == "missed":
+            grade = "caught"
+    return grade, tuple(sorted(extra))
+
+
+def told(finding: Found) -> str:
+    """A finding in one short line, as `expected.toml` keeps it."""
+    filename, row = finding.spot
+    return f"{finding.rule} {filename}:{row}"
+
+
+def judged(folder: Path) -> Verdict:
+    """What gradtrail does with the case and with the case put right."""
+    facts = facts_of(folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        found = findings_in(copy_case(folder, Path(scratch) / "case" / folder.name, fixed=False))
+        if facts["kind"] == "correct":
+            alarms = tuple(sorted(map(told, found)))
+            return Verdict("alarm" if alarms else "quiet", (), alarms)
+        right = findings_in(copy_case(folder, Path(scratch) / "right" / folder.name, fixed=True))
+        grade, extra = graded(found, facts)
+        return Verdict(grade, extra, tuple(sorted(map(told, right))))
+
+
+def expected_sets() -> dict[str, dict[str, Any]]:
+    """What `expected.toml` says, by set."""
+    return tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
+
+
+def gathered(verdicts: dict[str, Verdict]) -> dict[str, Any]:
+    """The verdicts of a set in the form that `expected.toml` keeps."""
+    table: dict[str, Any] = {
+        grade: sorted(name for name, verdict in verdicts.items() if verdict.grade == grade)
+        for grade in ("exact", "caught", "missed")
+    }
+    table["extra"] = dict(extras(verdicts))
+    return table
+
+
+def extras(verdicts: dict[str, Verdict]) -> Iterator[tuple[str, list[str]]]:
+    """The findings beside the mistake, for the cases that have some."""
+    for name, verdict in sorted(verdicts.items()):
+        if verdict.extra:
+            yield name, list(verdict.extra)
