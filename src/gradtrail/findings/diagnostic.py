@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gradtrail.interp.events import Step
 from gradtrail.laws.text import Text
 from gradtrail.source.place import Edit, Place
+
+__all__ = ["Diagnostic", "Fix", "NotLookedAt", "Step"]
 
 SEVERITIES = ("error", "warning", "info")
 """How bad it is."""
@@ -17,14 +20,6 @@ something other than it says; work or memory is lost."""
 APPLICABILITIES = ("safe", "unsafe", "display")
 """How far a fix may be trusted: the meaning stays; the program runs but may compute something else;
 the fix has a hole for the reader to fill and is only shown."""
-
-
-class Step(NamedTuple):
-    """One station of a trail: a place, the kind of change (a word such as "created"), what happened."""
-
-    place: Place
-    kind: str
-    text: Text
 
 
 class Fix(NamedTuple):

@@ -1,0 +1,24 @@
+"""The limits of the interpreter. Each has a name and a sentence; when one is hit, the report says so."""
+
+from __future__ import annotations
+
+from gradtrail.laws.text import Text, text
+
+STEPS_OF_MODULE = 400_000
+STEPS_OF_FUNCTION = 60_000
+DEPTH_OF_CALLS = 40
+DEPTH_OF_RECURSION = 3
+ROUNDS_OF_LOOP = 3
+ITEMS_OF_LOOP = 24
+ITEMS_OF_SEQUENCE = 256
+
+SENTENCES: dict[str, str] = {
+    "steps": "the work on `{name}` was stopped after {steps} steps; what comes after is not looked at",
+    "depth": "calls deeper than {depth} are not followed (in `{name}`)",
+    "recursion": "`{name}` calls itself more than {depth} times deep; deeper calls are not followed",
+}
+
+
+def sentence(limit: str, **fields: object) -> Text:
+    """What is told when `limit` was hit."""
+    return text(SENTENCES[limit], **fields)

@@ -1,0 +1,70 @@
+"""What is seen happening to tensors: the words in which the interpreter speaks to the rules.
+
+An observer of a running program speaks the same words, so a rule serves both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from gradtrail.laws.text import Text
+    from gradtrail.source.place import Place
+
+
+class Step(NamedTuple):
+    """One station of a trail: where, the kind of change, what happened."""
+
+    place: Place
+    kind: str
+    text: Text
+
+
+class Seen:
+    """A tensor (or another subject) as it is known at one place, with the way it came.
+
+    `name` is how the program calls it there. `facts` holds what is known: "requires" ("yes", "no",
+    "maybe"), "leaf" ("yes", "no", "maybe", "no-off-cpu"), "dtype", "device", "parameter",
+    "made-by" (the operation), "made-kind" (the kind of its first step), and so on.
+    `trail` holds at most eight steps, each a change that happened.
+    """
+
+    __slots__ = ("name", "facts", "trail")
+
+    def __init__(self, name: str, facts: dict[str, Any], trail: tuple[Step, ...]) -> None:
+        self.name = name
+        self.facts = facts
+        self.trail = trail
+
+
+class Event:
+    """Something that happened at a place.
+
+    `kind` is what a rule hears. Where torch refuses what the program does, the kind is the key of
+    the message in `laws.messages` and `certainty` is "raises" or "raises-off-cpu"; else `certainty`
+    is "" and the kind says what was seen. `fields` are words for the sentences.
+    """
+
+    __slots__ = ("kind", "place", "certainty", "subject", "others", "fields", "trail")
+
+    def __init__(
+        self,
+        kind: str,
+        place: Place,
+        certainty: str,
+        subject: Seen | None,
+        others: tuple[Seen, ...],
+        fields: dict[str, Any],
+        trail: tuple[Step, ...],
+    ) -> None:
+        self.kind = kind
+        self.place = place
+        self.certainty = certainty
+        self.subject = subject
+        self.others = others
+        self.fields = fields
+        self.trail = trail
+
+    def __repr__(self) -> str:
+        """The kind and the place."""
+        return f"<Event {self.kind} at {self.place.filename}:{self.place.row} {self.certainty}>"

@@ -1,0 +1,112 @@
+"""Writes that can be undone, and states that can be joined.
+
+A branch whose test is unknown is walked arm by arm: each arm starts from the same heap, its writes are
+logged and rolled back, and what the arms left behind is joined. Nothing is copied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtrail.interp.joins import Joiner
+from gradtrail.interp.values import MISSING, Sequence
+
+Location = tuple[int, Any]
+Snapshot = dict[Location, tuple[Any, Any, Any]]
+"""By location: the container, the key, and the value there."""
+
+
+class Heap:
+    """The undo log. A container is a dict (its keys are locations) or an object (its slots are)."""
+
+    __slots__ = ("logs", "joiner")
+
+    def __init__(self, joiner: Joiner) -> None:
+        self.logs: list[Snapshot] = []  # of old values
+        self.joiner = joiner
+
+    def put(self, container: Any, key: Any, value: Any) -> None:
+        """Write `value`; MISSING deletes a dict entry."""
+        if self.logs:
+            log = self.logs[-1]
+            location = (id(container), key)  # the log holds the container, so its id stays its own
+            if location not in log:
+                log[location] = (container, key, read(container, key))
+        write(container, key, value)
+
+    def push(self) -> int:
+        """Open a log; its level is returned."""
+        self.logs.append({})
+        return len(self.logs) - 1
+
+    def keep(self) -> None:
+        """Close the top log; its writes stay and belong to the log below."""
+        log = self.logs.pop()
+        if self.logs and log:
+            below = self.logs[-1]
+            if below:
+                for location, entry in log.items():
+                    if location not in below:
+                        below[location] = entry
+            else:
+                self.logs[-1] = log
+
+    def undo(self) -> None:
+        """Close the top log and take back its writes."""
+        for container, key, old in self.logs.pop().values():
+            write(container, key, old)
+
+    def snapshot(self, level: int) -> Snapshot:
+        """What has been written since the log of `level` was opened, as it stands now."""
+        state: Snapshot = {}
+        for log in self.logs[level:]:
+            for location, (container, key, _) in log.items():
+                if location not in state:
+                    state[location] = (container, key, read(container, key))
+        return state
+
+    def merge(self, states: list[Snapshot]) -> None:
+        """Make the heap what it is after one of `states`, not known which.
+
+        They were taken at the level of the top log, which is open. A location that a state does not
+        hold had its old value there.
+        """
+        log = self.logs[-1]
+        places: dict[Location, tuple[Any, Any]] = {}
+        for state in states:
+            for location, (container, key, _) in state.items():
+                places[location] = (container, key)
+        results: list[tuple[Any, Any, Any]] = []
+        for location, (container, key) in places.items():
+            old = log[location][2] if location in log else read(container, key)
+            values = [state[location][2] if location in state else old for state in states]
+            value = self._joined(container, key, values)
+            if type(container) is Sequence and key == "items" and len({len(items) for items in values}) > 1:
+                extra = self.joiner.all_of(tuple(item for items in values for item in items))
+                value = ()
+                results.append((container, "rest", self.joiner.join(container.rest, extra)))
+            results.append((container, key, value))
+        for container, key, value in results:
+            if read(container, key) is not value:
+                self.put(container, key, value)
+
+    def _joined(self, container: Any, key: Any, values: list[Any]) -> Any:
+        plain = type(container) is dict
+        value = values[0]
+        for one in values[1:]:
+            if value is not one:
+                value = self.joiner.join(value, one) if plain else self.joiner.field(container, key, value, one)
+        return value
+
+
+def read(container: Any, key: Any) -> Any:
+    return container.get(key, MISSING) if type(container) is dict else getattr(container, key)
+
+
+def write(container: Any, key: Any, value: Any) -> None:
+    if type(container) is not dict:
+        setattr(container, key, value)
+    elif value is MISSING:
+        container.pop(key, None)
+    else:
+        container[key] = value

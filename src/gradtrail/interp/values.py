@@ -1,0 +1,441 @@
+"""The values of the abstract machine.
+
+A Python number, string, bool or None whose value is known stands for itself. Everything else is one
+of the classes below. Fields marked "heap" change only through `Heap.put`, so that branches can be
+undone and joined.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+NO, YES, MAYBE = 1, 2, 3
+"""Does it require grad? A set of answers as bits, so that a join is a bit-or."""
+
+LEAF_ON_CPU, NON_LEAF_ON_CPU, LEAF_ELSEWHERE, NON_LEAF_ELSEWHERE = 1, 2, 4, 8
+LEAF = LEAF_ON_CPU | LEAF_ELSEWHERE
+NON_LEAF = NON_LEAF_ON_CPU | NON_LEAF_ELSEWHERE
+ANY_LEAF = LEAF | NON_LEAF
+"""Is it a leaf? Told for two worlds, the CPU alone and a machine whose device is another one: a move
+to `device` keeps a leaf a leaf in the first and makes a computed tensor in the second."""
+
+
+class Unknown:
+    """A value of which nothing is known, and why. It never answers yes or no by itself."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        return f"Unknown({self.reason})"
+
+
+UNKNOWN = Unknown("not followed")
+MISSING = Unknown("not bound")
+
+
+class Some:
+    """An unknown value of a known Python type: ``Some("int")``, ``Some("float")``, ``Some("str")``."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type: str) -> None:
+        self.type = type
+
+    def __repr__(self) -> str:
+        return f"Some({self.type})"
+
+
+INT, FLOAT, BOOL, STR, BYTES = Some("int"), Some("float"), Some("bool"), Some("str"), Some("bytes")
+NUMBER = Some("number")
+OPAQUE = Some("object")
+"""A library object without tensors in it that anyone could reach (a logger, a path, a progress bar)."""
+
+
+class OneOf:
+    """One of a few values: what a variable holds after branches that bound it differently."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+    def __repr__(self) -> str:
+        return f"OneOf{self.values}"
+
+
+class Device:
+    """Where a tensor lives.
+
+    kind "cpu"; "other" (cuda, mps, xpu, ...: certainly not the CPU); "chosen" (not the CPU where such
+    a device is available: `"cuda" if torch.cuda.is_available() else "cpu"`); "symbol" (whatever the
+    variable of that name holds). Two symbols are the same device only if they are the same object.
+    """
+
+    __slots__ = ("kind", "name")
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind = kind
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Device({self.kind}, {self.name})"
+
+
+CPU = Device("cpu", "cpu")
+
+
+class Dtype:
+    """`torch.float32` as a value; name None when it is some dtype, not known which."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+
+class Storage:
+    """The memory that a tensor and its views share. heap: version, writes.
+
+    `version` counts in-place writes (Unknown after a write that may or may not have happened);
+    `writes` holds an `Origin` for each of them.
+    """
+
+    __slots__ = ("version", "writes")
+
+    def __init__(self) -> None:
+        self.version: Any = 0
+        self.writes: tuple[Origin, ...] = ()
+
+
+class Origin:
+    """Where and how a value came about: the raw material of a trail step.
+
+    `kind` names a template of `trails.SENTENCES`; `parents` are the tensors it was made from.
+    """
+
+    __slots__ = ("kind", "node", "frame", "fields", "parents", "serial")
+
+    def __init__(self, kind: str, node: Any, frame: Any, fields: dict[str, Any] | None, parents: tuple[Tensor, ...], serial: int) -> None:
+        self.kind = kind
+        self.node = node
+        self.frame = frame
+        self.fields = fields
+        self.parents = parents
+        self.serial = serial
+
+
+class Saved:
+    """What a node keeps for backward: a tensor's storage at a version. `name` is the argument."""
+
+    __slots__ = ("name", "tensor", "storage", "version", "sure")
+
+    def __init__(self, name: str, tensor: Tensor, sure: bool) -> None:
+        self.name = name
+        self.tensor = tensor
+        self.storage = tensor.storage
+        self.version = tensor.storage.version
+        self.sure = sure
+
+
+class Node:
+    """A node of the autograd graph. heap: freed.
+
+    `edges` are the tensors it was computed from that may require grad; a backward goes on through
+    their nodes. `frees` is whether it keeps anything that a backward frees (None: not known).
+    `kind` is "op", "join" (one of its edges, by the branch taken), "function" (custom), "opaque".
+    """
+
+    __slots__ = ("name", "kind", "edges", "saved", "frees", "freed", "origin", "serial", "once", "extra")
+
+    def __init__(self, name: str, kind: str, edges: tuple[Any, ...], saved: tuple[Saved, ...], frees: bool | None, origin: Origin, serial: int) -> None:
+        self.name = name
+        self.kind = kind
+        self.edges = edges
+        self.saved = saved
+        self.frees = frees
+        self.freed: Any = None  # the Origin of the backward that freed it; Unknown: perhaps
+        self.origin = origin
+        self.serial = serial
+        self.once = False  # its backward was marked once_differentiable
+        self.extra: Any = None
+
+
+class Tensor:
+    """An abstract tensor: an identity, a storage, a place in the graph, and facts.
+
+    heap: requires, leaf, node, storage, base, view_kind, dtype, device, shape, conj, inference,
+    retains, grad, steps, parameter.
+
+    `shape` is a tuple of int or None (a size not known), or None (number of dimensions not known).
+    `dtype` is a name or None. `parameter` is True, False, None (not known) or "cpu" (where the
+    device is the CPU). `view_kind`: "" | "ordinary" | "multi" | "no-grad" | "function" | "inference".
+    `many` marks one object that stands for many (an element of a list of unknown length).
+    """
+
+    __slots__ = (
+        "requires", "leaf", "node", "storage", "base", "view_kind", "dtype", "device", "shape", "conj",
+        "inference", "retains", "grad", "steps", "parameter", "name", "many", "serial", "same_on_cpu",
+        "attributes", "result_of",
+    )  # fmt: skip
+
+    def __init__(self, serial: int, origin: Origin) -> None:
+        self.requires = MAYBE
+        self.leaf = ANY_LEAF
+        self.node: Node | None = None
+        self.storage = Storage()
+        self.base: Tensor | None = None
+        self.view_kind = ""
+        self.dtype: str | None = None
+        self.device: Device | None = None
+        self.shape: tuple[int | None, ...] | None = None
+        self.conj: Any = False  # False | "conj" | "neg" | None
+        self.inference: bool | None = False
+        self.retains: Any = False
+        self.grad: Any = None
+        self.steps: tuple[Origin, ...] = (origin,)
+        self.parameter: Any = False
+        self.name: str | None = None
+        self.many = False
+        self.serial = serial
+        self.same_on_cpu: Tensor | None = None
+        self.attributes: dict[str, Any] | None = None
+        self.result_of: str | None = None
+
+    @property
+    def origin(self) -> Origin:
+        return self.steps[0]
+
+    def __repr__(self) -> str:
+        return f"<Tensor {self.serial} {self.name or ''} requires={self.requires} leaf={self.leaf} shape={self.shape} {self.dtype}>"
+
+
+class Array:
+    """A numpy array. dtype is a name or None; `shares` the tensor whose memory it is."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, dtype: str | None = None, shape: tuple[int | None, ...] | None = None) -> None:
+        self.dtype = dtype
+        self.shape = shape
+
+
+class Sequence:
+    """A list, tuple or set. heap: items, rest.
+
+    `items` are the elements known to be there in order; `rest`, when not MISSING, is a value that
+    stands for any number of further elements (its length is then unknown).
+    """
+
+    __slots__ = ("kind", "items", "rest", "names")
+
+    def __init__(self, kind: str, items: tuple[Any, ...] = (), rest: Any = MISSING, names: tuple[str, ...] = ()) -> None:
+        self.kind = kind  # "list" | "tuple" | "set" | "size" | "namedtuple"
+        self.items = items
+        self.rest = rest
+        self.names = names
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.items}, rest={self.rest})"
+
+
+class Mapping:
+    """A dict. heap: entries (by known key), rest (values under keys that are not known)."""
+
+    __slots__ = ("entries", "rest", "default")
+
+    def __init__(self, entries: dict[Any, Any] | None = None, rest: Any = MISSING, default: Any = MISSING) -> None:
+        self.entries: dict[Any, Any] = entries if entries is not None else {}
+        self.rest = rest
+        self.default = default
+
+
+class Iterator:
+    """An iterator that is used up. heap: position. `source` gives items by position.
+
+    `items`/`rest` as in `Sequence`; `generator` is a suspended generator instead.
+    """
+
+    __slots__ = ("items", "rest", "position", "generator", "of")
+
+    def __init__(self, items: tuple[Any, ...] = (), rest: Any = MISSING, of: str = "iterator") -> None:
+        self.items = items
+        self.rest = rest
+        self.position: Any = 0
+        self.generator: Any = None
+        self.of = of  # what Python's type is called in torch's message: "generator", "Module.parameters" ...
+
+
+class Range:
+    """A `range` whose length may be unknown (None)."""
+
+    __slots__ = ("start", "stop", "step", "length")
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        self.start = start
+        self.stop = stop
+        self.step = step
+        known = all(type(part) is int for part in (start, stop, step)) and step != 0
+        self.length = len(range(start, stop, step)) if known else None
+
+
+class Library:
+    """A name of a library, by its dotted public path: ``Library("torch.nn.Linear")``."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __repr__(self) -> str:
+        return f"Library({self.path})"
+
+
+class Module:
+    """A module of the project; `space` is its `project.Space`."""
+
+    __slots__ = ("space",)
+
+    def __init__(self, space: Any) -> None:
+        self.space = space
+
+
+class Function:
+    """A function, method or lambda of the project."""
+
+    __slots__ = (
+        "name", "node", "space", "scope", "defaults", "owner", "kind", "mode", "is_generator", "wrapper",
+        "active", "called", "attributes", "locals_declared", "once",
+    )  # fmt: skip
+
+    def __init__(self, name: str, node: Any, space: Any, scope: Any) -> None:
+        self.name = name
+        self.node = node
+        self.space = space
+        self.scope = scope  # the Frame it was defined in, for closures; None at module level
+        self.defaults: dict[str, Any] = {}
+        self.owner: Class | None = None
+        self.kind = ""  # "" | "static" | "class" | "property" | "setter" | "cached"
+        self.mode: tuple[str, Any] | None = None  # grad mode set by a decorator: ("grad", False) ...
+        self.is_generator = False
+        self.wrapper = ""  # "contextmanager"
+        self.active = 0  # how often it is on the stack
+        self.called = False
+        self.attributes: dict[str, Any] = {}
+        self.locals_declared: Any = None
+        self.once = False  # @once_differentiable
+
+    def __repr__(self) -> str:
+        return f"<Function {self.name}>"
+
+
+class Class:
+    """A class of the project. `bases` are Class or Library or Unknown; `members` its namespace."""
+
+    __slots__ = ("name", "node", "space", "bases", "members", "made", "order", "fields", "lineage", "library", "opaque")
+
+    def __init__(self, name: str, node: Any, space: Any, bases: tuple[Any, ...]) -> None:
+        self.name = name
+        self.node = node
+        self.space = space
+        self.bases = bases
+        self.members: dict[str, Any] = {}
+        self.made = False
+        self.fields: tuple[tuple[str, Any], ...] | None = None  # of a dataclass
+        self.lineage: tuple[Class, ...] = _lineage(self)
+        self.library: str | None = None  # the library class it derives from, "torch.nn.Module"
+        self.opaque = False  # a base is not known: attributes may come from there
+        for one in self.lineage:
+            for base in one.bases:
+                if type(base) is Library:
+                    if base.path not in ("object", "abc.ABC", "typing.Generic", "typing.Protocol"):
+                        self.library = self.library or base.path
+                elif type(base) is not Class:
+                    self.opaque = True
+
+    def find(self, name: str, after: Class | None = None) -> Any:
+        """The member `name` of the class or its bases, after the class `after` in the lineage."""
+        started = after is None
+        for one in self.lineage:
+            if started and name in one.members:
+                return one.members[name]
+            if one is after:
+                started = True
+        return MISSING
+
+    def __repr__(self) -> str:
+        return f"<Class {self.name}>"
+
+
+def _lineage(cls: Class) -> tuple[Class, ...]:
+    """The class and its project bases, each once, bases behind what derives from them."""
+    order: list[Class] = []
+    for base in reversed(cls.bases):
+        if type(base) is Class:
+            order = [*base.lineage, *[one for one in order if one not in base.lineage]]
+    return (cls, *order)
+
+
+class Instance:
+    """An object. heap: every entry of `attributes` and `registered`; `opened`.
+
+    Both objects of project classes (`cls` is a Class) and of library classes (`cls` is a Library).
+    `library` is the dotted path of the library class it is or derives from, or None.
+    For modules `registered` says how nn.Module keeps a name: "parameter", "buffer", "module".
+    `state` holds what a model of a library keeps about it (an optimizer's groups).
+    `opened`: unknown code has held it, so what is not found may exist and what is found may differ.
+    """
+
+    __slots__ = ("cls", "library", "attributes", "registered", "state", "opened", "serial", "origin", "name", "many")
+
+    def __init__(self, cls: Any, library: str | None, serial: int, origin: Origin) -> None:
+        self.cls = cls
+        self.library = library
+        self.attributes: dict[str, Any] = {}
+        self.registered: dict[str, str] = {}
+        self.state: dict[str, Any] = {}
+        self.opened = False
+        self.serial = serial
+        self.origin = origin
+        self.name: str | None = None
+        self.many = False
+
+    def __repr__(self) -> str:
+        return f"<Instance of {getattr(self.cls, 'name', self.library)} {self.serial}>"
+
+
+class Bound:
+    """A method with its receiver: a project Function, or the name of a library method."""
+
+    __slots__ = ("receiver", "method")
+
+    def __init__(self, receiver: Any, method: Any) -> None:
+        self.receiver = receiver
+        self.method = method
+
+
+class Super:
+    """`super()` inside a method of `cls` called on `receiver`."""
+
+    __slots__ = ("receiver", "cls")
+
+    def __init__(self, receiver: Any, cls: Class) -> None:
+        self.receiver = receiver
+        self.cls = cls
+
+
+class Partial:
+    """`functools.partial(function, ...)`."""
+
+    __slots__ = ("function", "args", "keywords")
+
+    def __init__(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        self.function = function
+        self.args = args
+        self.keywords = keywords
+
+
+PLAIN = frozenset((int, float, str, bool, type(None), bytes, complex, type(Ellipsis)))
+"""Types of Python values that stand for themselves."""
