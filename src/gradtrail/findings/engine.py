@@ -1,0 +1,243 @@
+"""From paths to diagnostics: read, interpret, let the rules hear the journal, and put the findings in order."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from gradtrail.findings import registry
+from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
+from gradtrail.findings.rule import Rule
+from gradtrail.laws.text import Text, text
+from gradtrail.source.files import Skipped, SourceFiles, discover
+from gradtrail.source.place import Place
+from gradtrail.source.reading import Unreadable, make_room
+from gradtrail.source.words import filter_for
+
+if TYPE_CHECKING:
+    from gradtrail.interp.journal import Journal
+    from gradtrail.interp.project import Project
+
+Interpret = Callable[..., "Journal"]
+
+STANDARD_INPUT = "<stdin>"
+"""The name of what comes from standard input when no other name is given."""
+
+
+class Report(NamedTuple):
+    """What a run found.
+
+    `files` counts the files that were looked at, those that the byte filter put aside included.
+    `crashed` says that a mistake of ours kept a file from being looked at. `sources` holds the texts
+    that the places of the findings speak of.
+    """
+
+    findings: list[Diagnostic]
+    not_looked_at: list[NotLookedAt]
+    files: int
+    crashed: bool = False
+    sources: SourceFiles | None = None
+
+
+class StandardInput(NamedTuple):
+    """What came from standard input, and the name it goes by."""
+
+    data: bytes
+    filename: str = STANDARD_INPUT
+
+
+class Chosen:
+    """The rules of a run, imported when an event that they hear first occurs."""
+
+    __slots__ = ("_hears", "_listeners", "_takes")
+
+    def __init__(
+        self, hears: dict[str, tuple[str, ...]], select: Sequence[str], ignore: Sequence[str]
+    ) -> None:
+        self._hears = hears
+        self._listeners: dict[str, tuple[Rule, ...]] = {}
+        self._takes: Callable[[str], bool] = lambda name: (
+            (not select or name in select) and name not in ignore
+        )
+
+    def hearing(self, kind: str) -> tuple[Rule, ...]:
+        """The rules that hear events of `kind`."""
+        listeners = self._listeners.get(kind)
+        if listeners is None:
+            listeners = self._listeners[kind] = tuple(self._load(kind))
+        return listeners
+
+    def _load(self, kind: str) -> Iterable[Rule]:
+        for module in self._hears.get(kind, ()):
+            for rule in registry.rules_of(module):
+                if kind in rule.hears and self._takes(rule.name):
+                    yield rule()
+
+
+def check_paths(
+    paths: Sequence[str],
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    stdin: StandardInput | None = None,
+    torch_version: str | None = None,
+    interpret: Interpret | None = None,
+) -> Report:
+    """Look at the files that `paths` name, and at `stdin` when it is given.
+
+    `select` and `ignore` are names of rules; none selected means all. `interpret` stands in for
+    `gradtrail.interp.machine.interpret` in tests. Nothing raises for what is wrong with a file: it
+    comes back in `Report.not_looked_at`. A mistake of ours raises only under GRADTRAIL_STRICT=1.
+    """
+    index = registry.index()
+    run = _Run(Chosen(index.hears, select, ignore), torch_version, interpret)
+    may_matter = filter_for(index.words)
+    named = {os.path.abspath(path) for path in paths}
+    was_collecting = gc.isenabled()
+    gc.disable()
+    limit = sys.getrecursionlimit()
+    make_room()
+    try:
+        for found in discover(paths):
+            if isinstance(found, Skipped):
+                run.leave_out(found.filename, found.reason)
+            else:
+                run.look_at(found, None if found in named else may_matter)
+        if stdin is not None:
+            name = stdin.filename
+            filename = name if name == STANDARD_INPUT else os.path.abspath(name)
+            run.sources.add(filename, stdin.data)
+            run.look_at(filename, None)
+    finally:
+        sys.setrecursionlimit(limit)
+        if was_collecting:
+            gc.enable()
+    return run.report()
+
+
+def check_source(
+    source: str,
+    filename: str = "example.py",
+    select: Sequence[str] = (),
+    *,
+    torch_version: str | None = None,
+    interpret: Interpret | None = None,
+) -> list[Diagnostic]:
+    """The diagnostics of a program that is given as text. Raises `Unreadable`, and any mistake of ours."""
+    files = SourceFiles({filename: source})
+    files.read(filename)
+    run = _Run(
+        Chosen(registry.make_index(registry.all_rules()).hears, select, ()),
+        torch_version,
+        interpret,
+        files,
+    )
+    run.hear(filename)
+    return run.report().findings
+
+
+class _Run:
+    """One run: what it has found so far."""
+
+    def __init__(
+        self,
+        chosen: Chosen,
+        torch_version: str | None,
+        interpret: Interpret | None,
+        sources: SourceFiles | None = None,
+    ) -> None:
+        self.sources = SourceFiles() if sources is None else sources
+        self._chosen = chosen
+        self._torch_version = torch_version
+        self._interpret = interpret
+        self._project: Project | None = None
+        self._found: dict[tuple[str, Place, Place | None], Diagnostic] = {}
+        self._not_looked_at: list[NotLookedAt] = []
+        self._files = 0
+        self._crashed = False
+
+    def look_at(self, filename: str, may_matter: Callable[[bytes], bool] | None) -> None:
+        """Look at one file; None for `may_matter` when it was asked for by name."""
+        try:
+            self._files += 1
+            if may_matter is not None and not may_matter(self.sources.data(filename)):
+                return
+            source = self.sources.read(filename)
+            for row in source.left_out:
+                self.leave_out(filename, text("line {row} is cut off and was left out", row=row), failed=False)
+            self.hear(filename)
+        except Unreadable as unreadable:
+            self._files -= 1
+            self.leave_out(unreadable.filename, unreadable.reason)
+        except RecursionError:
+            self.leave_out(filename, text("is nested too deeply to be followed"), failed=False)
+        except Exception as error:
+            self._our_mistake(filename, error)
+
+    def hear(self, filename: str) -> None:
+        """Interpret `filename` as entry and let the rules hear its journal."""
+        journal = self._journal(filename)
+        for limit in journal.limits:
+            self.leave_out(filename, limit, failed=False)
+        heard: dict[tuple[str, Place, Place | None], int] = {}
+        for event in journal.events:
+            for rule in self._chosen.hearing(event.kind):
+                for diagnostic in rule.check(event, journal):
+                    key = _identity(diagnostic)
+                    heard[key] = heard.get(key, 0) + diagnostic.count
+                    self._found.setdefault(key, diagnostic)
+        for key, count in heard.items():
+            if count > self._found[key].count:
+                self._found[key] = self._found[key]._replace(count=count)
+
+    def leave_out(self, filename: str, reason: Text, failed: bool = True) -> None:
+        """Remember what was not looked at, once."""
+        left_out = NotLookedAt(filename, reason, failed)
+        if left_out not in self._not_looked_at:
+            self._not_looked_at.append(left_out)
+
+    def report(self) -> Report:
+        """What was found, in the order of files and rows."""
+        findings = sorted(self._found.values(), key=_order)
+        return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources)
+
+    def _journal(self, filename: str) -> Journal:
+        if self._interpret is not None:
+            return self._interpret(None, filename, torch_version=self._torch_version)
+        from gradtrail.interp.machine import interpret
+        from gradtrail.interp.project import Project
+
+        if self._project is None:
+            self._project = Project(self.sources)
+        return interpret(self._project, filename, torch_version=self._torch_version)
+
+    def _our_mistake(self, filename: str, error: Exception) -> None:
+        if os.environ.get("GRADTRAIL_STRICT") == "1":
+            raise error
+        if os.environ.get("GRADTRAIL_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exc()
+        self._crashed = True
+        cause = (str(error).splitlines() or [""])[0][:200]
+        reason = text(
+            "internal error, a mistake of gradtrail: {kind}: {cause} (GRADTRAIL_DEBUG=1 shows where)",
+            kind=type(error).__name__,
+            cause=cause,
+        )
+        self.leave_out(filename, reason)
+
+
+def _identity(diagnostic: Diagnostic) -> tuple[str, Place, Place | None]:
+    """What makes two diagnostics the same: the rule, the place, and the first station of the trail."""
+    cause = diagnostic.trail[0].place if diagnostic.trail else None
+    return diagnostic.rule, diagnostic.place, cause
+
+
+def _order(diagnostic: Diagnostic) -> tuple[str, int, int, int, str, tuple[tuple[str, int, int], ...]]:
+    place = diagnostic.place
+    trail = tuple((step.place.filename, step.place.row, step.place.column) for step in diagnostic.trail)
+    return place.filename, place.cell or 0, place.row, place.column, diagnostic.rule, trail

@@ -1,0 +1,9 @@
+"""The rules by name and by the events they hear. Made by `scripts/make_rule_index.py`; not to be edited."""
+
+from __future__ import annotations
+
+MODULES: dict[str, str] = {}
+
+HEARS: dict[str, tuple[str, ...]] = {}
+
+WORDS: tuple[bytes, ...] = ()

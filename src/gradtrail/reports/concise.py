@@ -1,0 +1,26 @@
+"""One line for each finding: `path:row:col: error[rule] message`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
+from gradtrail.reports.cells import clean
+from gradtrail.reports.names import shown_name
+
+
+def render(findings: Iterable[Diagnostic], not_looked_at: Iterable[NotLookedAt], folder: str = "") -> str:
+    """The findings, then what could not be looked at, as lines; names are relative to `folder`."""
+    lines = [_line(finding, folder) for finding in findings]
+    lines += [
+        f"{shown_name(one.filename, folder)}: {'not looked at' if one.failed else 'note'}: {clean(str(one.reason))}"
+        for one in not_looked_at
+    ]
+    return "".join(line + "\n" for line in lines)
+
+
+def _line(finding: Diagnostic, folder: str) -> str:
+    place = finding.place
+    cell = "" if place.cell is None else f"cell {place.cell}:"
+    where = f"{shown_name(place.filename, folder)}:{cell}{place.row}:{place.column}"
+    return f"{where}: {finding.severity}[{finding.rule}] {clean(str(finding.message))}"

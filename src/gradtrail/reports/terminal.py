@@ -1,0 +1,342 @@
+"""The report for people: each finding with the lines of its trail, and one line at the end.
+
+Everything is drawn for a fixed width. Colour only repeats what the signs say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from gradtrail.findings.diagnostic import Diagnostic, Fix, NotLookedAt
+from gradtrail.laws.text import Text
+from gradtrail.reports.cells import ELLIPSIS, Drawn, clean, cut, draw, width, wrap
+from gradtrail.reports.names import counted, shown_name
+from gradtrail.source.place import Edit, Place
+from gradtrail.source.text import SourceText, apply, split_lines
+
+Lookup = Callable[[str], "SourceText | None"]
+"""The text of a file by its name; None when it is not at hand."""
+
+_LABEL_ROOM = 28
+"""The cells that a label needs beside its mark; with less it goes to the next line."""
+
+_LIMITS_SHOWN = 5
+"""How many notes on what was left out by choice are drawn."""
+
+_COLOURS = {
+    "error": "1;31",
+    "warning": "1;33",
+    "info": "1;36",
+    "place": "36",
+    "step": "34",
+    "dim": "2",
+    "bold": "1",
+    "fix": "32",
+}
+
+
+class Style(NamedTuple):
+    """How a report is drawn: its width in cells, with colour or without, names relative to `folder`."""
+
+    width: int = 80
+    colour: bool = False
+    folder: str = ""
+
+    def paint(self, colour: str, words: str) -> str:
+        """`words` in a colour of the report, when there are colours."""
+        return f"\x1b[{_COLOURS[colour]}m{words}\x1b[0m" if self.colour and words else words
+
+
+class _Mark(NamedTuple):
+    """A stretch of one line with its label: `number` counts the stations of the trail."""
+
+    place: Place
+    number: int | None
+    label: str
+    final: bool
+
+
+def render(
+    findings: Sequence[Diagnostic],
+    not_looked_at: Sequence[NotLookedAt],
+    files: int,
+    lookup: Lookup,
+    style: Style = Style(),
+) -> str:
+    """The whole report. `files` is how many files were looked at."""
+    blocks = []
+    told: set[str] = set()
+    for finding in findings:
+        blocks.append(render_one(finding, lookup, style, first=finding.rule not in told))
+        told.add(finding.rule)
+    blocks.append(_ending(findings, not_looked_at, files, style))
+    return "\n".join(blocks)
+
+
+def render_one(finding: Diagnostic, lookup: Lookup, style: Style = Style(), first: bool = True) -> str:
+    """One finding. Only the first of its rule in a run says why, and where to read more."""
+    lines = _headline(finding, style)
+    marks = _marks(finding)
+    lines.append("  " + style.paint("place", _where(finding.place, style.folder)))
+    lines += _code(marks, finding, lookup, style)
+    if first and finding.why is not None:
+        lines += _paragraph("why:", _sentence(finding.why), style, "bold")
+    if finding.help is not None:
+        lines += _paragraph("help:", _sentence(finding.help), style, "bold")
+    for fix in finding.fixes:
+        lines += _fix(fix, finding.place, lookup, style, titled=len(finding.fixes) > 1)
+    if first:
+        lines.append("  " + style.paint("bold", "more:") + f" gradtrail rule {finding.rule}")
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _headline(finding: Diagnostic, style: Style) -> list[str]:
+    head = f"{finding.severity}[{finding.rule}]:"
+    lines = wrap(head + " " + _sentence(finding.message), style.width)
+    if lines[0].startswith(head):
+        lines[0] = style.paint(finding.severity, head) + style.paint("bold", lines[0][len(head) :])
+    return lines[:1] + ["    " + style.paint("bold", line) for line in lines[1:]]
+
+
+def _where(place: Place, folder: str) -> str:
+    cell = "" if place.cell is None else f"cell {place.cell}:"
+    return f"{shown_name(place.filename, folder)}:{cell}{place.row}:{place.column}"
+
+
+def _sentence(words: Text) -> str:
+    return clean(str(words))
+
+
+# The lines of the trail
+
+
+def _marks(finding: Diagnostic) -> list[_Mark]:
+    """The stations of the trail and the place itself, which is the last of them."""
+    steps = list(finding.trail)
+    label = "" if finding.label is None else _sentence(finding.label)
+    ends_there = bool(steps) and _same_start(steps[-1].place, finding.place)
+    before = steps[:-1] if ends_there else steps
+    marks = [_Mark(step.place, number, _sentence(step.text), False) for number, step in enumerate(before, 1)]
+    if ends_there and not label:
+        label = _sentence(steps[-1].text)
+    marks.append(_Mark(finding.place, len(marks) + 1 if marks else None, label, True))
+    return marks
+
+
+def _same_start(one: Place, other: Place) -> bool:
+    return one[:3] == other[:3] and one.cell == other.cell
+
+
+def _groups(marks: Iterable[_Mark]) -> list[list[_Mark]]:
+    """Marks in their order, those of one line that follow each other together."""
+    groups: list[list[_Mark]] = []
+    for mark in marks:
+        if groups and _line_of(groups[-1][-1].place) == _line_of(mark.place):
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    return groups
+
+
+def _line_of(place: Place) -> tuple[str, int | None, int]:
+    return place.filename, place.cell, place.row
+
+
+def _code(marks: list[_Mark], finding: Diagnostic, lookup: Lookup, style: Style) -> list[str]:
+    groups = _groups(marks)
+    gutter = max(3, *(len(str(group[0].place.row)) for group in groups))
+    lines: list[str] = []
+    filename = finding.place.filename
+    indents = _indents(groups, lookup)
+    for group in groups:
+        place = group[0].place
+        if place.filename != filename:
+            filename = place.filename
+            lines.append("  " + style.paint("place", "in " + shown_name(filename, style.folder)))
+        source = lookup(place.filename)
+        line = source.line(place.row) if source is not None else ""
+        lines += _line_with_marks(line, group, gutter, indents.get(place.filename, 0), style)
+    return lines
+
+
+def _indents(groups: list[list[_Mark]], lookup: Lookup) -> dict[str, int]:
+    """The cells of indentation that the drawn lines of each file have in common."""
+    indents: dict[str, int] = {}
+    for group in groups:
+        place = group[0].place
+        source = lookup(place.filename)
+        line = "" if source is None else source.line(place.row)
+        if line.strip():
+            indent = draw(line).cell(len(line) - len(line.lstrip()) + 1)
+            indents[place.filename] = min(indent, indents.get(place.filename, indent))
+    return indents
+
+
+def _line_with_marks(line: str, group: list[_Mark], gutter: int, indent: int, style: Style) -> list[str]:
+    drawn = draw(line)
+    room = max(20, style.width - gutter - 5)
+    spans = [_cells(mark.place, line, drawn) for mark in group]
+    first, shown = _window(drawn, spans, indent, room)
+    row = style.paint("dim", f"  {group[0].place.row:>{gutter}} |")
+    empty = style.paint("dim", "  " + " " * gutter + " |")
+    lines = [row + " " + shown]
+    before: tuple[int, int] | None = None
+    for mark, (start, end) in zip(group, spans):
+        start = max(0, min(start - first, room - 1))
+        end = max(start + 1, min(end - first, room))
+        for piece in _label(mark, start, end, room, style, repeated=(start, end) == before):
+            lines.append(empty + " " + piece)
+        before = start, end
+    return lines
+
+
+def _cells(place: Place, line: str, drawn: Drawn) -> tuple[int, int]:
+    """The cells of `line` that `place` covers: to the end of the line when it goes on below."""
+    start = drawn.cell(place.column)
+    if place.end_row is None or place.end_column is None:
+        return start, start + 1
+    end = place.end_column if place.end_row == place.row else len(line.rstrip()) + 1
+    return start, max(start + 1, drawn.cell(end))
+
+
+def _window(drawn: Drawn, spans: list[tuple[int, int]], indent: int, room: int) -> tuple[int, str]:
+    """The first cell that is drawn, and the text: a line that is too long is cut around its marks."""
+    total = drawn.starts[-1]
+    if total - indent <= room:
+        return indent, cut(drawn.text, indent, total)
+    start = min(span[0] for span in spans)
+    end = max(span[1] for span in spans)
+    first = indent
+    if end - indent > room - 1:
+        slack = max(4, (room - (end - start)) // 2)
+        first = min(max(indent, start - slack), max(indent, total - room))
+    shown = cut(drawn.text, first, room)
+    if first > indent:
+        shown = ELLIPSIS + cut(drawn.text, first + 1, room - 1)
+    if total - first > room:
+        shown = cut(shown, 0, room - 1) + ELLIPSIS
+    return first, shown
+
+
+def _label(mark: _Mark, start: int, end: int, room: int, style: Style, repeated: bool) -> list[str]:
+    """The signs under a line and the words beside them, or below them where there is no room."""
+    colour = "error" if mark.final else "step"
+    signs = style.paint(colour, ("^" if mark.final else "-") * (end - start))
+    head = "" if mark.number is None else f"{mark.number}. "
+    words = head + mark.label
+    if not words:
+        return [] if repeated else [" " * start + signs]
+    beside = room - end - 1 >= min(_LABEL_ROOM, width(words))
+    left = end + 1 if beside else max(0, min(start, room - 40))
+    pieces = wrap(words, max(16, room - left))
+    hanging = [" " * (left + len(head)) + style.paint(colour, piece) for piece in pieces[1:]]
+    if len(head) and pieces[1:]:
+        pieces = wrap(mark.label, max(16, room - left - len(head)))
+        hanging = [" " * (left + len(head)) + style.paint(colour, piece) for piece in pieces[1:]]
+        pieces[0] = head + pieces[0]
+    top = style.paint(colour, pieces[0])
+    if repeated and beside:
+        return [" " * left + top, *hanging]
+    if beside:
+        return [" " * start + signs + " " + top, *hanging]
+    opening = [] if repeated else [" " * start + signs]
+    return [*opening, " " * left + top, *hanging]
+
+
+# What to do
+
+
+def _paragraph(head: str, words: str, style: Style, colour: str) -> list[str]:
+    left = 2 + len(head) + 1
+    pieces = wrap(words, max(20, style.width - left))
+    return ["  " + style.paint(colour, head) + " " + pieces[0], *(" " * left + piece for piece in pieces[1:])]
+
+
+def _fix(fix: Fix, place: Place, lookup: Lookup, style: Style, titled: bool) -> list[str]:
+    head = {"unsafe": "fix (may change what is computed):", "display": "fix (to be completed):"}.get(
+        fix.applicability, "fix:"
+    )
+    rows = _edited_rows(fix.edits, place, lookup, style)
+    if titled or not rows:
+        lines = _paragraph(head, _sentence(fix.title), style, "fix")
+        return lines + ["       " + row for row in rows]
+    if head == "fix:":
+        return ["  " + style.paint("fix", head) + " " + rows[0], *("       " + row for row in rows[1:])]
+    return ["  " + style.paint("fix", head), *("       " + row for row in rows)]
+
+
+def _edited_rows(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style) -> list[str]:
+    """What the edited lines say afterwards."""
+    rows: list[str] = []
+    by_file: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_file.setdefault(edit.place.filename, []).append(edit)
+    for filename, of_file in by_file.items():
+        source = lookup(filename)
+        if source is None:
+            continue
+        suffix = "" if filename == place.filename else " of " + shown_name(filename, style.folder)
+        for row, lines in _rewritten(source, of_file):
+            head = f"line {row}{suffix}"
+            rows.append(f"{head:<9} {lines[0]}" if lines else f"{head:<9} (taken out)")
+            rows += [f"{'':<9} {line}" for line in lines[1:]]
+    return rows
+
+
+def _rewritten(source: SourceText, edits: list[Edit]) -> list[tuple[int, list[str]]]:
+    """The rows that `edits` touch, with what stands there afterwards."""
+    regions: list[list[int]] = []
+    for first, last in sorted((edit.place.row, edit.place.end_row or edit.place.row) for edit in edits):
+        if regions and first <= regions[-1][1]:
+            regions[-1][1] = max(regions[-1][1], last)
+        else:
+            regions.append([first, last])
+    rewritten = []
+    for first, last in regions:
+        before = "\n".join(source.line(row) for row in range(first, last + 1))
+        inside = [_moved(edit, first) for edit in edits if first <= edit.place.row <= last]
+        try:
+            after = apply(before, inside)
+        except ValueError:
+            continue
+        rewritten.append((first, [clean(draw(line).text) for line in split_lines(after) if line.strip()]))
+    return rewritten
+
+
+def _moved(edit: Edit, first: int) -> Edit:
+    place = edit.place
+    end = None if place.end_row is None else place.end_row - first + 1
+    return Edit(place._replace(row=place.row - first + 1, end_row=end), edit.content)
+
+
+# The end
+
+
+def _ending(
+    findings: Sequence[Diagnostic], not_looked_at: Sequence[NotLookedAt], files: int, style: Style
+) -> str:
+    lines: list[str] = []
+    failed = [one for one in not_looked_at if one.failed]
+    limits = [one for one in not_looked_at if not one.failed]
+    for head, left_out in (("not looked at:", failed), ("note:", limits[:_LIMITS_SHOWN])):
+        for one in left_out:
+            words = f"{head} {shown_name(one.filename, style.folder)}: {_sentence(one.reason)}"
+            lines += [line if number == 0 else "    " + line for number, line in enumerate(wrap(words, style.width))]
+    if len(limits) > _LIMITS_SHOWN:
+        lines.append(f"note: {counted(len(limits) - _LIMITS_SHOWN, 'note')} more of this kind (all in the JSON report)")
+    lines.append(style.paint("bold", summary(findings, files)))
+    return "".join(line + "\n" for line in lines)
+
+
+def summary(findings: Sequence[Diagnostic], files: int) -> str:
+    """`Found 2 errors and 1 warning in 3 files.`"""
+    counts = [
+        counted(number, noun)
+        for severity, noun in (("error", "error"), ("warning", "warning"), ("info", "remark"))
+        if (number := sum(finding.severity == severity for finding in findings))
+    ]
+    if not counts:
+        return f"Found nothing in {counted(files, 'file')}."
+    listed = counts[0] if len(counts) == 1 else ", ".join(counts[:-1]) + " and " + counts[-1]
+    return f"Found {listed} in {counted(files, 'file')}."

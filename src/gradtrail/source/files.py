@@ -1,0 +1,130 @@
+"""Which files are looked at, and the files themselves, read when first asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+
+from gradtrail.laws.text import Text, text
+from gradtrail.source import reading, snippet
+from gradtrail.source.reading import Unreadable
+from gradtrail.source.text import SourceText
+
+SUFFIXES = (".py", ".pyw")
+"""The endings of the files that are taken from a folder."""
+
+SKIPPED_FOLDERS = frozenset(
+    ("node_modules", "__pycache__", "build", "dist", "site-packages", "venv", "__pypackages__")
+)
+"""Folders that hold copies, products or other people's code; hidden folders are skipped as well."""
+
+
+class SourceFiles:
+    """The files of a run by absolute name, read from the disk when first asked for, or given as text.
+
+    A file that is asked for and cannot be read is remembered as such: it is tried once.
+    """
+
+    __slots__ = ("_known",)
+
+    def __init__(self, given: Mapping[str, str] | None = None) -> None:
+        """`given` maps the names of files that are not on the disk to what they say."""
+        self._known: dict[str, SourceText | Unreadable] = {}
+        for filename, content in (given or {}).items():
+            self.add(filename, content.encode("utf-8"))
+
+    def add(self, filename: str, data: bytes) -> None:
+        """Take `data` as what `filename` says, whatever the disk holds."""
+        self._known[filename] = _taken(filename, data)
+
+    def data(self, filename: str) -> bytes:
+        """The bytes of `filename`. Raises `Unreadable`."""
+        known = self._known.get(filename)
+        if known is None:
+            return reading.read_data(filename)
+        if isinstance(known, Unreadable):
+            raise known
+        return known.data
+
+    def read(self, filename: str) -> SourceText:
+        """The parsed text of `filename`, the same object at every call. Raises `Unreadable`."""
+        known = self._known.get(filename)
+        if known is None:
+            try:
+                known = _taken(filename, reading.read_data(filename))
+            except Unreadable as unreadable:
+                known = unreadable
+            self._known[filename] = known
+        if isinstance(known, Unreadable):
+            raise known
+        return known
+
+    def get(self, filename: str) -> SourceText | None:
+        """The parsed text of `filename`, or None when it cannot be read."""
+        try:
+            return self.read(filename)
+        except Unreadable:
+            return None
+
+    def exists(self, filename: str) -> bool:
+        """Whether there is such a file, on the disk or among those that were given."""
+        return filename in self._known or os.path.isfile(filename)
+
+    def forget(self, filename: str) -> None:
+        """Let go of the text and the tree of `filename`; it is read again when asked for again."""
+        self._known.pop(filename, None)
+
+
+def _taken(filename: str, data: bytes) -> SourceText | Unreadable:
+    try:
+        return snippet.read(filename, data)
+    except Unreadable as unreadable:
+        return unreadable
+
+
+class Skipped:
+    """A path that cannot be walked or read, and why."""
+
+    __slots__ = ("filename", "reason")
+
+    def __init__(self, filename: str, reason: Text) -> None:
+        self.filename = filename
+        self.reason = reason
+
+
+def discover(paths: Iterable[str]) -> Iterator[str | Skipped]:
+    """The absolute names of the files that `paths` stand for, each once, folders in sorted order.
+
+    A file that is named is always taken, whatever its ending. What cannot be walked comes as `Skipped`.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        absolute = os.path.abspath(path)
+        if os.path.isdir(absolute):
+            found: Iterable[str | Skipped] = walk(absolute)
+        elif os.path.lexists(absolute):
+            found = (absolute,)
+        else:
+            found = (Skipped(path, text("no such file or folder")),)
+        for one in found:
+            if isinstance(one, Skipped):
+                yield one
+            elif one not in seen:
+                seen.add(one)
+                yield one
+
+
+def walk(folder: str) -> Iterator[str | Skipped]:
+    """The Python files under `folder`, in sorted order."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        yield Skipped(folder, text("cannot be listed: {reason}", reason=error.strerror or str(error)))
+        return
+    for name in names:
+        full = os.path.join(folder, name)
+        if os.path.isdir(full):
+            if not (name.startswith(".") or name in SKIPPED_FOLDERS or os.path.islink(full)):
+                yield from walk(full)
+        elif name.endswith(SUFFIXES):
+            yield full
