@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from support.checking import Found, findings_in
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -17,26 +18,15 @@ else:
 
 HERE = Path(__file__).parent
 SETS = ("loud_one", "loud_two")
-"""The sets that gradtrail is measured by. The set `silent` is proven on torch as well, and measured by nobody yet."""
+"""The sets that gradtrail is measured by. The set `silent` is proven on torch, and not measured yet."""
 
 EXPECTED = HERE / "expected.toml"
 
-Spot = tuple[str, int]
-"""A file name within the case, and a row."""
-
-
-class Found(NamedTuple):
-    """A finding that counts, reduced to what the judgement needs."""
-
-    rule: str
-    spot: Spot
-    trail: tuple[Spot, ...]
-
 
 class Verdict(NamedTuple):
-    """What gradtrail did with a case: `grade` is "exact", "caught" or "missed", for a right program "quiet" or "alarm".
+    """What gradtrail did with a case.
 
-    `extra` are the findings beside the mistake, `alarms` the findings in the program put right (or in
+    `grade` is "exact", "caught" or "missed"; for a right program it is "quiet" or "alarm". `extra` are the findings beside the mistake, `alarms` the findings in the program put right (or in
     a program that was right from the start), each as "rule file:row".
     """
 
@@ -68,22 +58,6 @@ def copy_case(folder: Path, target: Path, fixed: bool) -> Path:
     return target
 
 
-def findings_in(folder: Path) -> list[Found]:
-    """The findings of severity "error" or "warning" that gradtrail tells for a folder."""
-    from gradtrail.findings.engine import check_paths
-
-    report = check_paths([str(folder)])
-    return [
-        Found(
-            rule=finding.rule,
-            spot=(os.path.basename(finding.place.filename), finding.place.row),
-            trail=tuple((os.path.basename(step.place.filename), step.place.row) for step in finding.trail[:8]),
-        )
-        for finding in report.findings
-        if finding.severity in ("error", "warning")
-    ]
-
-
 def graded(found: list[Found], facts: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     """The grade of a wrong program, and the findings that have nothing to do with its mistake."""
     cause_file = facts.get("cause_file", "case.py")
@@ -92,18 +66,12 @@ def graded(found: list[Found], facts: dict[str, Any]) -> tuple[str, tuple[str, .
     grade, extra = "missed", []
     for finding in found:
         if finding.spot not in causes and finding.spot != error:
-            extra.append(told(finding))
+            extra.append(str(finding))
         elif (error is None or finding.spot == error) and causes & {finding.spot, *finding.trail}:
             grade = "exact"
         elif grade == "missed":
             grade = "caught"
     return grade, tuple(sorted(extra))
-
-
-def told(finding: Found) -> str:
-    """A finding in one short line, as `expected.toml` keeps it."""
-    filename, row = finding.spot
-    return f"{finding.rule} {filename}:{row}"
 
 
 def judged(folder: Path) -> Verdict:
@@ -112,11 +80,11 @@ def judged(folder: Path) -> Verdict:
     with tempfile.TemporaryDirectory() as scratch:
         found = findings_in(copy_case(folder, Path(scratch) / "case" / folder.name, fixed=False))
         if facts["kind"] == "correct":
-            alarms = tuple(sorted(map(told, found)))
+            alarms = tuple(sorted(map(str, found)))
             return Verdict("alarm" if alarms else "quiet", (), alarms)
         right = findings_in(copy_case(folder, Path(scratch) / "right" / folder.name, fixed=True))
         grade, extra = graded(found, facts)
-        return Verdict(grade, extra, tuple(sorted(map(told, right))))
+        return Verdict(grade, extra, tuple(sorted(map(str, right))))
 
 
 def expected_sets() -> dict[str, dict[str, Any]]:

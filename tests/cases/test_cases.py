@@ -11,7 +11,7 @@ from .judge import SETS, Verdict, case_folders, expected_sets, facts_of, gathere
 CASES = [(name, folder) for name in SETS for folder in case_folders(name)]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def verdicts(name: str) -> dict[str, Verdict]:
     """The verdict of every case of a set. Each case is judged once per run of the tests."""
     return {folder.name: judged(folder) for folder in case_folders(name)}
