@@ -48,7 +48,7 @@ class Diagnostic(NamedTuple):
     why: Text | None = None
     help: Text | None = None
     fixes: tuple[Fix, ...] = ()
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # takes the place of a method of tuples
 
 
 class NotLookedAt(NamedTuple):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from gradtrail.laws.text import Text, text
 from gradtrail.source import reading, snippet
 from gradtrail.source.reading import Unreadable
 from gradtrail.source.text import SourceText
+
+if TYPE_CHECKING:
+    from gradtrail.source.ignored import Ignored
 
 SUFFIXES = (".py", ".pyw")
 """The endings of the files that are taken from a folder."""
@@ -95,36 +99,73 @@ class Skipped:
 def discover(paths: Iterable[str]) -> Iterator[str | Skipped]:
     """The absolute names of the files that `paths` stand for, each once, folders in sorted order.
 
-    A file that is named is always taken, whatever its ending. What cannot be walked comes as `Skipped`.
+    A file that is named is always taken, whatever its ending and whatever a `.gitignore` says; so is a
+    folder that is named. What cannot be walked comes as `Skipped`.
     """
     seen: set[str] = set()
     for path in paths:
-        absolute = os.path.abspath(path)
-        if os.path.isdir(absolute):
-            found: Iterable[str | Skipped] = walk(absolute)
-        elif os.path.lexists(absolute):
-            found = (absolute,)
-        else:
-            found = (Skipped(path, text("no such file or folder")),)
-        for one in found:
-            if isinstance(one, Skipped):
-                yield one
-            elif one not in seen:
-                seen.add(one)
-                yield one
+        for found in _stand_for(path):
+            if isinstance(found, Skipped):
+                yield found
+            elif found not in seen:
+                seen.add(found)
+                yield found
 
 
-def walk(folder: str) -> Iterator[str | Skipped]:
-    """The Python files under `folder`, in sorted order."""
+def _stand_for(path: str) -> Iterable[str | Skipped]:
+    absolute = os.path.abspath(path)
+    if os.path.isdir(absolute):
+        from gradtrail.source.ignored import Ignored
+
+        return walk(absolute, Ignored.above(absolute))
+    if os.path.lexists(absolute):
+        return (absolute,)
+    return (Skipped(path, text("no such file or folder")),)
+
+
+def walk(folder: str, ignored: Ignored) -> Iterator[str | Skipped]:
+    """The Python files under `folder` that `ignored` and the `.gitignore` files below leave, in sorted order.
+
+    A link to a folder is not followed (as in git), so that there are no circles; what is neither a file
+    nor a link to one, such as a pipe, is not read.
+    """
     try:
-        names = sorted(os.listdir(folder))
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
     except OSError as error:
         yield Skipped(folder, text("cannot be listed: {reason}", reason=error.strerror or str(error)))
         return
-    for name in names:
-        full = os.path.join(folder, name)
-        if os.path.isdir(full):
-            if not (name.startswith(".") or name in SKIPPED_FOLDERS or os.path.islink(full)):
-                yield from walk(full)
-        elif name.endswith(SUFFIXES):
-            yield full
+    if any(entry.name == ".gitignore" for entry in entries):
+        ignored = ignored.inside(folder)
+    for entry in entries:
+        if _is_folder(entry):
+            if not _is_skipped(entry) and not ignored.leaves_out(entry.path, True):
+                yield from walk(entry.path, ignored)
+        elif entry.name.endswith(SUFFIXES) and not ignored.leaves_out(entry.path, False):
+            if _is_file(entry):
+                yield entry.path
+            elif entry.is_symlink():
+                yield Skipped(entry.path, text("is a link that leads to no file"))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    # A link that leads in a circle raises here.
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _is_skipped(entry: os.DirEntry[str]) -> bool:
+    """Hidden folders, copies of other people's code, products, and virtual environments by any name."""
+    name = entry.name
+    if name.startswith(".") or name in SKIPPED_FOLDERS:
+        return True
+    return os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))

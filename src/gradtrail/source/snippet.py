@@ -1,11 +1,253 @@
-"""Code as it is pasted: with prompts, indented, cut off, without its imports."""
+"""Code as it is pasted: with prompts, indented, with typographic quotes, cut off, without its imports.
+
+A file that parses is never touched. One that does not is repaired row by row, so that every row keeps its
+number; `SourceText.shifts` keeps the columns right. When no repair helps, the first reason stands.
+"""
 
 from __future__ import annotations
 
-from gradtrail.source.reading import from_data, parsed
-from gradtrail.source.text import SourceText
+import ast
+import re
+from collections.abc import Iterator
+
+from gradtrail.source.reading import Unreadable, from_data, parsed
+from gradtrail.source.text import SourceText, split_lines
+
+USUAL_NAMES = {
+    "DataLoader": "torch.utils.data.DataLoader",
+    "F": "torch.nn.functional",
+    "Variable": "torch.autograd.Variable",
+    "nn": "torch.nn",
+    "np": "numpy",
+    "optim": "torch.optim",
+    "pd": "pandas",
+    "plt": "matplotlib.pyplot",
+    "torch": "torch",
+}
+"""What a name means in a snippet that uses it and nowhere says what it is."""
+
+_MOST_ROWS = 5000
+"""A longer text is no snippet: it is not repaired."""
+
+_MOST_CUT = 10
+"""How many rows at the end may be dropped because they are cut off."""
+
+_DOCTEST = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)")
+_IPYTHON = re.compile(r"[ \t]*(?:In ?\[[ \d*]*\]|\.\.\.+): ?")
+_IPYTHON_INPUT = re.compile(r"[ \t]*In ?\[[ \d*]*\]:")
+_IPYTHON_OUTPUT = re.compile(r"[ \t]*Out ?\[[ \d*]*\]:")
+_TRACEBACK = re.compile(r"[ \t]*Traceback \(most recent call last\)")
+_MAGIC = re.compile(r"[ \t]*[%!?]+[A-Za-z]")
+_LEFT_OUT_CODE = re.compile(r"[ \t]*(?:\.{3,}|…)(?![)\],]).*$")
+_DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
+
+_SPACES = dict.fromkeys((0xA0, 0x2002, 0x2003, 0x2007, 0x2009, 0x202F, 0x3000, 0x200B, 0xFEFF), " ")
+_DASHES = dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2212), "-")
+_QUOTES = {0x2018: "'", 0x2019: "'", 0x201A: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"'}
 
 
 def read(filename: str, data: bytes) -> SourceText:
-    """The parsed text of `data`. Raises `Unreadable`."""
-    return parsed(from_data(filename, data))
+    """The parsed text of `data`, repaired as a pasted snippet when it does not parse. Raises `Unreadable`."""
+    source = from_data(filename, data)
+    try:
+        return parsed(source)
+    except Unreadable:
+        repaired = repair(source)
+        if repaired is None:
+            raise
+        return repaired
+
+
+def repair(source: SourceText) -> SourceText | None:
+    """`source` as a snippet that parses, or None when no repair helps."""
+    rows = split_lines(source.text)
+    if len(rows) > _MOST_ROWS:
+        return None
+    plain = source.text.translate(_SPACES | _DASHES)
+    for text in dict.fromkeys((plain, plain.translate(_QUOTES))):
+        for attempt in _attempts(split_lines(text)):
+            tree = attempt.tree()
+            if tree is not None:
+                return attempt.source(source)
+    return None
+
+
+def implied_imports(tree: ast.Module, code: str | None = None) -> dict[str, str]:
+    """The usual names that `tree` uses and nowhere binds, with what they stand for.
+
+    Nothing is implied where a star import may have brought the name. With `code`, the text of the tree,
+    a file that imports what it uses is told apart without a walk over its tree.
+    """
+    wanted = set(USUAL_NAMES) - _imported(tree.body)
+    if code is not None:
+        wanted = {name for name in wanted if name in code}
+    if not wanted:
+        return {}
+    used: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                used.add(node.id)
+            else:
+                wanted.discard(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            wanted.discard(node.name)
+        elif isinstance(node, ast.arg):
+            wanted.discard(node.arg)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            wanted -= _imported([node])
+            if any(alias.name == "*" for alias in node.names):
+                return {}
+    return {name: USUAL_NAMES[name] for name in sorted(wanted & used)}
+
+
+def _imported(statements: list[ast.stmt]) -> set[str]:
+    names = set()
+    for statement in statements:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            for alias in statement.names:
+                names.add(alias.asname or alias.name.partition(".")[0])
+    return names
+
+
+class _Attempt:
+    """Rows of a snippet on their way to code that parses."""
+
+    __slots__ = ("_tree", "left_out", "rows", "shifts")
+
+    def __init__(self, rows: list[str], shifts: list[int], left_out: list[int]) -> None:
+        self.rows = rows
+        self.shifts = shifts
+        self.left_out = left_out
+        self._tree: ast.Module | None = None
+
+    def tree(self) -> ast.Module | None:
+        """The tree, when the rows parse and say something; a cut end is dropped or completed."""
+        for _ in range(_MOST_CUT):
+            try:
+                self._tree = ast.parse("\n".join(self.rows))
+            except SyntaxError as error:
+                if not self._mend_end(error):
+                    return None
+            except (ValueError, RecursionError, MemoryError):
+                return None
+            else:
+                return self._tree if self._tree.body else None
+        return None
+
+    def source(self, original: SourceText) -> SourceText:
+        """The source text of these rows, with the places of `original`."""
+        return SourceText(
+            original.filename,
+            original.data,
+            original.text,
+            original.encoding,
+            code="\n".join(self.rows),
+            shifts=tuple(self.shifts),
+            left_out=tuple(sorted(self.left_out)),
+        )
+
+    def _mend_end(self, error: SyntaxError) -> bool:
+        """Drop the end that `error` speaks of, or give an open block a body; False when it is not the end."""
+        last = _last_row(self.rows)
+        row = error.lineno
+        if last is None or row is None:
+            return False
+        if self.rows[last - 1].rstrip().endswith(":") and "indented block" in (error.msg or ""):
+            indent = len(self.rows[last - 1]) - len(self.rows[last - 1].lstrip())
+            self.rows.append(" " * (indent + 4) + "pass")
+            return True
+        first = min(row, last)
+        if last - first >= _MOST_CUT or first <= 1:
+            return False
+        for dropped in range(first, last + 1):
+            if self.rows[dropped - 1].strip():
+                self.left_out.append(dropped)
+            self.rows[dropped - 1] = ""
+        return True
+
+
+def _attempts(rows: list[str]) -> Iterator[_Attempt]:
+    """The ways to read `rows`, the most likely first."""
+    if any(row.lstrip().startswith(">>>") for row in rows):
+        yield _finished(_without_prompts(rows, _DOCTEST))
+    if any(_IPYTHON_INPUT.match(row) for row in rows):
+        yield _finished(_without_prompts(rows, _IPYTHON))
+        yield _finished(_without_cell_heads(rows))
+    whole = _Attempt(list(rows), [0] * len(rows), [])
+    yield _finished(whole)
+    if rows and rows[0].strip() and not rows[0][0].isspace():
+        yield _finished(_first_row_apart(rows))
+
+
+def _without_prompts(rows: list[str], prompt: re.Pattern[str]) -> _Attempt:
+    """The rows that stand behind a prompt; what stands between them is output."""
+    kept: list[str] = []
+    shifts: list[int] = []
+    for row in rows:
+        found = prompt.match(row)
+        kept.append(row[found.end() :] if found else "")
+        shifts.append(found.end() if found else 0)
+    return _Attempt(kept, shifts, [])
+
+
+def _without_cell_heads(rows: list[str]) -> _Attempt:
+    """Cells as a notebook page shows them: `In [3]:`, the code below it, `Out[3]:` and what came out."""
+    kept: list[str] = []
+    shifts: list[int] = []
+    inside = True
+    for row in rows:
+        head = _IPYTHON.match(row)
+        shifts.append(0)
+        if _IPYTHON_OUTPUT.match(row):
+            inside = False
+        elif _IPYTHON_INPUT.match(row) and head:
+            inside = True
+            kept.append(row[head.end() :])
+            shifts[-1] = head.end()
+            continue
+        kept.append(row if inside else "")
+    return _Attempt(kept, shifts, [])
+
+
+def _first_row_apart(rows: list[str]) -> _Attempt:
+    """A paste whose first row lost its indentation: the rows below it are moved to the left."""
+    attempt = _Attempt(list(rows), [0] * len(rows), [])
+    _dedent(attempt, 1)
+    return attempt
+
+
+def _finished(attempt: _Attempt) -> _Attempt:
+    """`attempt` with what is not code taken out and the common indentation removed."""
+    rows = attempt.rows
+    for number, row in enumerate(rows):
+        if _TRACEBACK.match(row):
+            attempt.left_out += [below + 1 for below in range(number, len(rows)) if rows[below].strip()]
+            rows[number:] = [""] * (len(rows) - number)
+            break
+        indent = len(row) - len(row.lstrip())
+        if _MAGIC.match(row):
+            rows[number] = row[:indent] + "pass"
+        elif _LEFT_OUT_CODE.match(row):
+            rows[number] = row[:indent] + "..."
+        elif _DEFINITION.match(row):
+            rows[number] = row.replace("...", "*_ ")
+    _dedent(attempt, 0)
+    return attempt
+
+
+def _dedent(attempt: _Attempt, first: int) -> None:
+    """Remove the indentation that the rows from `first` on have in common."""
+    rows = attempt.rows
+    code = [row for row in rows[first:] if row.strip() and not row.lstrip().startswith("#")]
+    common = min((len(row) - len(row.lstrip()) for row in code), default=0)
+    if not common:
+        return
+    for number in range(first, len(rows)):
+        taken = min(common, len(rows[number]) - len(rows[number].lstrip()))
+        rows[number] = rows[number][taken:]
+        attempt.shifts[number] += taken
+
+
+def _last_row(rows: list[str]) -> int | None:
+    return next((number for number in range(len(rows), 0, -1) if rows[number - 1].strip()), None)

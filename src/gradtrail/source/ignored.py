@@ -1,0 +1,204 @@
+"""What `.gitignore` files leave out.
+
+This is our own reading of gitignore(5), held to what `git check-ignore` says by a test. A library for it would be
+the only dependency of the package, and takes longer to import than a small file takes to check.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+_CLASSES = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "digit": "0-9",
+    "lower": "a-z",
+    "space": r"\s",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
+
+
+class _Pattern(NamedTuple):
+    """One line: what it matches, whether it takes back what an earlier line ignores, folders only or not."""
+
+    matches: re.Pattern[str]
+    takes_back: bool
+    folders_only: bool
+
+
+class IgnoreFile:
+    """The patterns of one `.gitignore`, for paths below its folder."""
+
+    __slots__ = ("_any", "_patterns", "folder")
+
+    def __init__(self, folder: str, content: str) -> None:
+        self.folder = folder
+        self._patterns = [pattern for line in content.split("\n") if (pattern := _pattern(line)) is not None]
+        # Most paths match nothing: one search tells so.
+        self._any = re.compile("|".join(f"(?:{pattern.matches.pattern})" for pattern in self._patterns), re.S)
+
+    def verdict(self, path: str, is_folder: bool) -> bool | None:
+        """True when `path` is ignored, False when it is taken back, None when no line speaks of it."""
+        relative = os.path.relpath(path, self.folder) if os.sep != "/" else path[len(self.folder.rstrip("/")) + 1 :]
+        relative = relative.replace(os.sep, "/")
+        if not self._patterns or not self._any.match(relative):
+            return None
+        for pattern in reversed(self._patterns):
+            if (is_folder or not pattern.folders_only) and pattern.matches.match(relative):
+                return not pattern.takes_back
+        return None
+
+
+class Ignored:
+    """The `.gitignore` files that hold for a folder: its own and those above it, up to the repository's root."""
+
+    __slots__ = ("_files",)
+
+    def __init__(self, files: tuple[IgnoreFile, ...] = ()) -> None:
+        self._files = files
+
+    @classmethod
+    def above(cls, folder: str) -> Ignored:
+        """What holds in `folder` from above; nothing outside of a repository."""
+        above: list[str] = []
+        at = folder
+        while True:
+            if os.path.exists(os.path.join(at, ".git")):
+                break
+            parent = os.path.dirname(at)
+            if parent == at:
+                return cls()
+            at = parent
+            above.append(at)
+        files = []
+        root = above[-1] if above else folder
+        exclude = _read(os.path.join(root, ".git", "info", "exclude"))
+        if exclude is not None:
+            files.append(IgnoreFile(root, exclude))
+        for one in reversed(above):
+            content = _read(os.path.join(one, ".gitignore"))
+            if content is not None:
+                files.append(IgnoreFile(one, content))
+        return cls(tuple(files))
+
+    def inside(self, folder: str) -> Ignored:
+        """What holds in `folder`, one level down: what held before, and its own `.gitignore`."""
+        content = _read(os.path.join(folder, ".gitignore"))
+        return self if content is None else Ignored((*self._files, IgnoreFile(folder, content)))
+
+    def leaves_out(self, path: str, is_folder: bool) -> bool:
+        """Whether `path` is ignored; the lowest file that speaks of it decides."""
+        for file in reversed(self._files):
+            verdict = file.verdict(path, is_folder)
+            if verdict is not None:
+                return verdict
+        return False
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _pattern(line: str) -> _Pattern | None:
+    line = _without_trailing_spaces(line.rstrip("\r"))
+    if not line or line.startswith("#"):
+        return None
+    takes_back = line.startswith("!")
+    if takes_back:
+        line = line[1:]
+    folders_only = line.endswith("/") and not line.endswith("\\/")
+    if folders_only:
+        line = line[:-1]
+    if not line:
+        return None
+    anchored = "/" in line
+    line = line.removeprefix("/")
+    expression = _expression(line)
+    if expression is None:
+        return None
+    before = "" if anchored else "(?:.*/)?"
+    return _Pattern(re.compile(before + expression + r"\Z", re.S), takes_back, folders_only)
+
+
+def _without_trailing_spaces(line: str) -> str:
+    while line.endswith(" ") and not line.endswith("\\ "):
+        line = line[:-1]
+    return line
+
+
+def _expression(glob: str) -> str | None:
+    """The regular expression of a pattern; None for one that can never match."""
+    pieces: list[str] = []
+    at = 0
+    while at < len(glob):
+        sign = glob[at]
+        if glob.startswith("**/", at) and (at == 0 or glob[at - 1] == "/"):
+            pieces.append("(?:.*/)?")
+            at += 3
+        elif glob[at:] == "**" and at > 0 and glob[at - 1] == "/":
+            pieces.append(".+")
+            at += 2
+        elif sign == "*":
+            pieces.append("[^/]*")
+            while at < len(glob) and glob[at] == "*":
+                at += 1
+        elif sign == "?":
+            pieces.append("[^/]")
+            at += 1
+        elif sign == "[":
+            found = _bracket(glob, at)
+            if found is None:
+                return None
+            piece, at = found
+            pieces.append(piece)
+        elif sign == "\\":
+            if at + 1 == len(glob):
+                return None
+            pieces.append(re.escape(glob[at + 1]))
+            at += 2
+        else:
+            pieces.append(re.escape(sign))
+            at += 1
+    return "".join(pieces)
+
+
+def _bracket(glob: str, at: int) -> tuple[str, int] | None:
+    """The expression for `[...]` starting at `at`, and where it ends; None when it is not closed."""
+    at += 1
+    negated = glob[at : at + 1] in ("!", "^")
+    at += negated
+    members: list[str] = []
+    first = True
+    while at < len(glob) and (glob[at] != "]" or first):
+        first = False
+        if glob.startswith("[:", at) and ":]" in glob[at:]:
+            end = glob.index(":]", at)
+            members.append(_CLASSES.get(glob[at + 2 : end], ""))
+            at = end + 2
+            continue
+        low, at = _member(glob, at)
+        if glob[at : at + 1] == "-" and at + 1 < len(glob) and glob[at + 1] != "]":
+            high, at = _member(glob, at + 1)
+            if low <= high:
+                members.append(re.escape(low) + "-" + re.escape(high))
+        else:
+            members.append(re.escape(low))
+    if at >= len(glob):
+        return None
+    inside = "".join(members)
+    if not inside:
+        return ("[^/]" if negated else "(?!)"), at + 1
+    return (f"[^/{inside}]" if negated else f"(?!/)[{inside}]"), at + 1
+
+
+def _member(glob: str, at: int) -> tuple[str, int]:
+    if glob[at] == "\\" and at + 1 < len(glob):
+        return glob[at + 1], at + 2
+    return glob[at], at + 1
