@@ -26,8 +26,9 @@ EXPECTED = HERE / "expected.toml"
 class Verdict(NamedTuple):
     """What gradtrail did with a case.
 
-    `grade` is "exact", "caught" or "missed"; for a right program it is "quiet" or "alarm". `extra` are the findings beside the mistake, `alarms` the findings in the program put right (or in
-    a program that was right from the start), each as "rule file:row".
+    `grade` is "exact", "caught" or "missed"; for a right program it is "quiet" or "alarm". `extra` are
+    the findings beside the mistake, `alarms` the findings in the program put right (or in a program
+    that was right from the start), each as "rule file:row".
     """
 
     grade: str
@@ -46,7 +47,7 @@ def facts_of(folder: Path) -> dict[str, Any]:
 
 
 def copy_case(folder: Path, target: Path, fixed: bool) -> Path:
-    """The case as a person would have it: the wrong program or the right one, never both. Returns `target`."""
+    """The case as a person would have it, wrong or right and never both. Returns `target`."""
     shutil.copytree(folder, target, ignore=shutil.ignore_patterns("case.toml", "fixed.py", "__pycache__"))
     for right in target.glob("*_fixed.py"):
         wrong = right.with_name(right.name.replace("_fixed.py", ".py"))

@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from cases.judge import EXPECTED, SETS, case_folders, expected_sets, gathered, judged
 
 HEADING = """\
-# What gradtrail does with the field cases: see README.md. Written by renew_expected.py; read every difference.
+# What gradtrail does with the field cases: see README.md.
+# Written by renew_expected.py: read every difference.
 """
 
 
@@ -30,7 +31,8 @@ def main() -> None:
                 print(f"ALARM {name}/{case}: {', '.join(verdict.alarms)}")
         print_differences(name, before.get(name, {}), now[name])
         print_shares(name, now[name])
-    EXPECTED.write_text(HEADING + "".join(section(name, table) for name, table in now.items()), encoding="utf-8")
+    sections = [section(name, table) for name, table in now.items()]
+    EXPECTED.write_text(HEADING + "".join(sections), encoding="utf-8")
 
 
 def print_differences(name: str, before: dict[str, Any], now: dict[str, Any]) -> None:
@@ -50,7 +52,8 @@ def print_shares(name: str, table: dict[str, Any]) -> None:
     """How many of the wrong programs are caught and exact."""
     exact, caught, missed = (len(table[grade]) for grade in ("exact", "caught", "missed"))
     wrong = exact + caught + missed
-    print(f"{name}: {exact + caught} of {wrong} caught, {exact} exact, {sum(map(len, table['extra'].values()))} extra")
+    extra = sum(len(findings) for findings in table["extra"].values())
+    print(f"{name}: {exact + caught} of {wrong} caught, {exact} exact, {extra} extra")
 
 
 def section(name: str, table: dict[str, Any]) -> str:
@@ -59,7 +62,9 @@ def section(name: str, table: dict[str, Any]) -> str:
     for grade in ("exact", "caught", "missed"):
         lines += [f"{grade} = [", *(f'    "{case}",' for case in table[grade]), "]"]
     lines.append(f"\n[{name}.extra]")
-    lines += [f'"{case}" = [{", ".join(f"{chr(34)}{told}{chr(34)}" for told in all_told)}]' for case, all_told in table["extra"].items()]
+    for case, findings in table["extra"].items():
+        quoted = ", ".join(f'"{finding}"' for finding in findings)
+        lines.append(f'"{case}" = [{quoted}]')
     return "\n".join(lines) + "\n"
 
 

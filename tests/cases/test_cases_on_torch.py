@@ -37,7 +37,9 @@ def test_the_wrong_program_does_what_is_said(folder: Path) -> None:
         assert result == Outcome(proof=True if facts["kind"] == "silent" else None)
 
 
-@pytest.mark.parametrize("folder", [folder for folder in CASES if (folder / "fixed.py").exists()], ids=name_of)
+@pytest.mark.parametrize(
+    "folder", [folder for folder in CASES if (folder / "fixed.py").exists()], ids=name_of
+)
 def test_the_program_put_right_runs(folder: Path) -> None:
     facts = facts_of(folder)
     if facts.get("runs_here", True):

@@ -1,10 +1,11 @@
-"""Run gradtrail over files or source text, in this process: the one place of the tests that knows the engine's form."""
+"""Run gradtrail over files or source text, in this process. Knows the engine's form, so that no test has to."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 Spot = tuple[str, int]
 """The base name of a file, and a row."""
@@ -24,15 +25,23 @@ class Found(NamedTuple):
 
 
 def findings_in(path: Path) -> list[Found]:
-    """The findings of severity "error" or "warning" that gradtrail tells for a file or a folder."""
+    """The findings of severity "error" or "warning" that gradtrail tells for a file or a folder.
+
+    A mistake of gradtrail's own raises, and so does a file that it could not look at.
+    """
     from gradtrail.findings.engine import check_paths
 
-    report = check_paths([str(path)])
+    with mock.patch.dict(os.environ, GRADTRAIL_STRICT="1"):
+        report = check_paths([str(path)])
+    unread = [str(left_out.reason) for left_out in report.not_looked_at if left_out.failed]
+    assert not unread, unread
     return [
         Found(
             rule=finding.rule,
             spot=(os.path.basename(finding.place.filename), finding.place.row),
-            trail=tuple((os.path.basename(step.place.filename), step.place.row) for step in finding.trail[:8]),
+            trail=tuple(
+                (os.path.basename(step.place.filename), step.place.row) for step in finding.trail[:8]
+            ),
         )
         for finding in report.findings
         if finding.severity in ("error", "warning")

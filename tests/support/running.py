@@ -45,7 +45,10 @@ class Outcome(NamedTuple):
 
 
 def outcome(path: Path, proof: str = "") -> Outcome:
-    """Run the program at `path` as `__main__`; evaluate the expression `proof` in its namespace when it ended well."""
+    """Run the program at `path` as `__main__`.
+
+    When it ended well the expression `proof` is evaluated in its namespace.
+    """
     source = path.read_text(encoding="utf-8")
     if any(word in source for word in STARTS_PROCESSES) or not hasattr(os, "fork"):
         return ran_alone(path, proof)
@@ -61,7 +64,9 @@ def outcome_of_text(source: str, folder: Path, proof: str = "") -> Outcome:
 
 def ran_alone(path: Path, proof: str) -> Outcome:
     """The outcome in a fresh interpreter."""
-    code = "import sys; sys.path.insert(0, sys.argv[1]); from support.running import tell; tell(*sys.argv[2:])"
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from support.running import tell; tell(*sys.argv[2:])"
+    )
     command = [sys.executable, "-W", "ignore", "-c", code, str(TESTS), str(path), proof]
     finished = subprocess.run(
         command, capture_output=True, text=True, timeout=SECONDS, cwd=path.parent, check=False
@@ -99,7 +104,7 @@ def ran_forked(path: Path, proof: str) -> Outcome:
 
 @functools.cache
 def import_what_programs_import() -> None:
-    """Import once, before the first fork, what most programs need. The first optimizer imports half of torch."""
+    """Import once, before the first fork, what most programs need: an optimizer imports half of torch."""
     import matplotlib
     import torch
 
@@ -124,7 +129,11 @@ def ran_here(path: Path, proof: str) -> Outcome:
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), space)
         return Outcome(bool(eval(proof, space)) if proof else None)
     except BaseException as error:
-        own = [frame for frame in traceback.extract_tb(error.__traceback__) if folder_of(frame) == str(path.parent)]
+        own = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if folder_of(frame) == str(path.parent)
+        ]
         rows = [frame.lineno for frame in own if frame.filename == str(path)]
         inner = (os.path.basename(own[-1].filename), own[-1].lineno) if own else ("", None)
         return Outcome(None, type(error).__name__, str(error), rows[-1] if rows else None, *inner)
