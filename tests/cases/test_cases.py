@@ -1,4 +1,4 @@
-"""gradtrail over the field cases: silent on right programs, and as good on wrong ones as `expected.toml` says."""
+"""gradtrail over the field cases: silent on right programs, on wrong ones as good as `expected.toml` says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run gradtrail over files or source text, in this process. Knows the engine's form, so that no test has to."""
+"""Run gradtrail over files or source text, in this process. Knows the form of the engine."""
 
 from __future__ import annotations
 
