@@ -1,0 +1,119 @@
+"""Operations that take many elements to few, sorting and running totals among them."""
+
+from __future__ import annotations
+
+ROWS: dict[str, str] = {
+    "all": "(self, dim=None, keepdim=False) plain dtype=bool shape=reduce",
+    "amax": "(self, dim=(), keepdim=False) new AmaxBackward0 saves result self dtype=same shape=reduce",
+    "amin": "(self, dim=(), keepdim=False) new AminBackward0 saves result self dtype=same shape=reduce",
+    "aminmax": "(self, *, dim=None, keepdim=False) new AminmaxBackward0 saves result0 result1 self "
+    "outputs=min,max dtype=same shape=reduce",
+    "any": "(self, dim=None, keepdim=False) plain dtype=bool shape=reduce",
+    "argmax": "(self, dim=None, keepdim=False) plain dtype=int64 shape=reduce",
+    "argmin": "(self, dim=None, keepdim=False) plain dtype=int64 shape=reduce",
+    "argsort": "(self, dim=-1, descending=False, stable=False) plain dtype=int64 shape=same",
+    "bincount": "(self, weights?, minlength=0) plain",
+    "count_nonzero": "(self, dim=None) plain dtype=int64 shape=reduce",
+    "cummax": "(self, dim:) new CummaxBackward0 saves result1 self outputs=values,indices! dtype=same "
+    "shape=same",
+    "cummin": "(self, dim:) new CumminBackward0 saves result1 self outputs=values,indices! dtype=same "
+    "shape=same",
+    "cumprod": "(self, dim:, *, dtype=None) new CumprodBackward0 saves result self dtype=same shape=same",
+    "cumsum": "(self, dim:, *, dtype=None) new CumsumBackward0 dtype=same shape=same",
+    "cumulative_trapezoid": "(y, x?, *, dim=-1, dx=1) new dtype=promote-float function",
+    "diff": "(self, n=1, dim=-1, prepend?, append?) new dtype=same",
+    "dist": "(self, other, p=2) new DistBackward0 saves other result self shape=scalar",
+    "histc": "(self, bins=100, min=0, max=0) plain dtype=same",
+    "histogram": "(self, bins, *, weight?, density=False, range=None) new NotImplemented "
+    "outputs=hist,bin_edges dtype=same",
+    "histogramdd": "(self, bins*, range=None, weight?, density=False) new NotImplemented "
+    "outputs=hist,bin_edges,output2,output3,output4,output5 dtype=same function",
+    "kthvalue": "(self, k:, dim=-1, keepdim=False) new KthvalueBackward0 saves result1 "
+    "outputs=values,indices! dtype=same",
+    "logcumsumexp": "(self, dim:) new LogcumsumexpBackward0 saves result self dtype=same shape=same",
+    "logsumexp": "(self, dim:, keepdim=False) new LogsumexpBackward0 saves result self dtype=float "
+    "shape=reduce",
+    "masked.amax": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new AmaxBackward0 saves mask "
+    "result composite dtype=same function",
+    "masked.amin": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new AminBackward0 saves mask "
+    "result composite dtype=same function",
+    "masked.argmax": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
+    "masked.argmin": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
+    "masked.cumprod": "(self, dim:, *, dtype=None, mask?) new CumprodBackward0 saves mask result dtype=same "
+    "shape=broadcast function",
+    "masked.cumsum": "(self, dim:, *, dtype=None, mask?) new CumsumBackward0 saves mask dtype=same "
+    "shape=broadcast function",
+    "masked.log_softmax": "(self, dim:, *, dtype=None, mask?) new LogSoftmaxBackward0 saves mask result "
+    "dtype=same shape=broadcast function",
+    "masked.logaddexp": "(self, other, *, dtype=None, input_mask?, other_mask?) new LogaddexpBackward0 saves "
+    "input_mask@self other_mask@other composite dtype=same shape=broadcast function",
+    "masked.logsumexp": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new LogsumexpBackward0 saves "
+    "mask result composite dtype=same function",
+    "masked.mean": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new DivBackward0 saves mask "
+    "dtype=same function",
+    "masked.median": "(self, dim=-1, *, keepdim=False, dtype=None, mask?) new NanmedianBackward1 saves mask "
+    "dtype=same function",
+    "masked.norm": "(self, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask?) new "
+    "LinalgVectorNormBackward0 saves mask result composite dtype=same function",
+    "masked.normalize": "(self, ord:, dim:, *, eps=1e-12, dtype=None, mask?) new DivBackward0 saves self "
+    "dtype=same shape=broadcast function",
+    "masked.prod": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new saves mask composite frees=no "
+    "dtype=sum function",
+    "masked.softmax": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves mask result dtype=same "
+    "shape=broadcast function",
+    "masked.softmin": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves mask result dtype=same "
+    "shape=broadcast function",
+    "masked.std": "(self, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask?) new "
+    "SqrtBackward0 saves mask result dtype=float function",
+    "masked.sum": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new SumBackward1 saves mask "
+    "frees=no dtype=sum function",
+    "masked.var": "(self, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask?) new "
+    "DivBackward0 saves mask dtype=float function",
+    "max": "(self) new MaxBackward1 saves result self dtype=same shape=scalar "
+    "overloads=dim:max.dim,other@tensor:maximum",
+    "max.dim": "(self, dim:, keepdim=False) new MaxBackward0 saves result1 outputs=values,indices! "
+    "dtype=same shape=reduce",
+    "mean": "(self, dim=None, keepdim=False, *, dtype=None) new MeanBackward dtype=same shape=reduce",
+    "median": "(self) new MedianBackward0 saves result self dtype=same shape=scalar overloads=dim:median.dim",
+    "median.dim": "(self, dim:, keepdim=False) new MedianBackward1 saves result1 outputs=values,indices! "
+    "dtype=same shape=reduce",
+    "min": "(self) new MinBackward1 saves result self dtype=same shape=scalar "
+    "overloads=dim:min.dim,other@tensor:minimum",
+    "min.dim": "(self, dim:, keepdim=False) new MinBackward0 saves result1 outputs=values,indices! "
+    "dtype=same shape=reduce",
+    "mode": "(self, dim=-1, keepdim=False) new ModeBackward0 saves result1 outputs=values,indices! dtype=same",
+    "msort": "(self) new SortBackward0 saves copy dtype=same shape=same",
+    "nanmean": "(self, dim=None, keepdim=False, *, dtype=None) new DivBackward0 saves self dtype=same "
+    "shape=reduce",
+    "nanmedian": "(self) new NanmedianBackward0 saves result self dtype=same shape=scalar "
+    "overloads=dim:nanmedian.dim",
+    "nanmedian.dim": "(self, dim:, keepdim=False) new NanmedianBackward1 saves result1 "
+    "outputs=values,indices! dtype=same shape=reduce",
+    "nanquantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4 saves "
+    "copy dtype=same",
+    "nansum": "(self, dim=None, keepdim=False, *, dtype=None) new NansumBackward0 saves self dtype=sum "
+    "shape=reduce",
+    "norm": "(self, p='fro', dim=None, keepdim=False, dtype=None) new saves copy composite dtype=real "
+    "shape=reduce",
+    "prod": "(self, dim=None, keepdim=False, *, dtype=None) new ProdBackward saves result self dtype=sum "
+    "shape=reduce",
+    "quantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4 saves "
+    "copy dtype=same",
+    "sort": "(self, dim=-1, descending=False, *, stable=False) new SortBackward saves result1 "
+    "outputs=values,indices! dtype=same shape=same",
+    "std": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new StdBackward0 saves result "
+    "self dtype=real shape=reduce",
+    "std_mean": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new StdMeanBackward0 "
+    "saves result0 self outputs=output0,output1 dtype=real shape=reduce function",
+    "sum": "(self, dim=None, keepdim=False, *, dtype=None) new SumBackward dtype=sum shape=reduce",
+    "topk": "(self, k:, dim=-1, largest=True, sorted=True) new TopkBackward0 saves result1 "
+    "outputs=values,indices! dtype=same",
+    "trapezoid": "(y, x?, *, dim=-1, dx=1) new dtype=promote-float function",
+    "trapz": "(y, x?, *, dim=-1, dx=1) new dtype=promote-float function",
+    "unique": "(self, sorted=True, return_inverse=False, return_counts=False, dim=None) new NotImplemented",
+    "unique_consecutive": "(self, return_inverse=False, return_counts=False, dim=None) new NotImplemented",
+    "var": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new VarBackward0 saves self "
+    "dtype=real shape=reduce",
+    "var_mean": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new VarMeanBackward0 "
+    "saves self outputs=output0,output1 dtype=real shape=reduce function",
+}
