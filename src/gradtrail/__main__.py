@@ -1,8 +1,6 @@
 """`python -m gradtrail`."""
 
-import sys
-
-from gradtrail.integrations.command import main
+from gradtrail.integrations.command import console
 
 if __name__ == "__main__":
-    sys.exit(main())
+    console()

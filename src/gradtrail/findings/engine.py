@@ -20,6 +20,7 @@ from gradtrail.source.words import filter_for
 if TYPE_CHECKING:
     from gradtrail.interp.journal import Journal
     from gradtrail.interp.project import Project
+    from gradtrail.source.text import SourceText
 
 Interpret = Callable[..., "Journal"]
 
@@ -38,8 +39,8 @@ class Report(NamedTuple):
     findings: list[Diagnostic]
     not_looked_at: list[NotLookedAt]
     files: int
-    crashed: bool = False
-    sources: SourceFiles | None = None
+    crashed: bool
+    sources: SourceFiles
 
 
 class StandardInput(NamedTuple):
@@ -52,13 +53,14 @@ class StandardInput(NamedTuple):
 class Chosen:
     """The rules of a run, imported when an event that they hear first occurs."""
 
-    __slots__ = ("_hears", "_listeners", "_takes")
+    __slots__ = ("_hears", "_listeners", "_rules", "_takes")
 
     def __init__(
         self, hears: dict[str, tuple[str, ...]], select: Sequence[str], ignore: Sequence[str]
     ) -> None:
         self._hears = hears
         self._listeners: dict[str, tuple[Rule, ...]] = {}
+        self._rules: dict[str, Rule] = {}
         self._takes: Callable[[str], bool] = lambda name: (
             (not select or name in select) and name not in ignore
         )
@@ -74,7 +76,7 @@ class Chosen:
         for module in self._hears.get(kind, ()):
             for rule in registry.rules_of(module):
                 if kind in rule.hears and self._takes(rule.name):
-                    yield rule()
+                    yield self._rules.setdefault(rule.name, rule())
 
 
 def check_paths(
@@ -162,15 +164,11 @@ class _Run:
     def look_at(self, filename: str, may_matter: Callable[[bytes], bool] | None) -> None:
         """Look at one file; None for `may_matter` when it was asked for by name."""
         try:
+            if may_matter is None or may_matter(self.sources.data(filename)):
+                self._tell_left_out(self.sources.read(filename))
+                self.hear(filename)
             self._files += 1
-            if may_matter is not None and not may_matter(self.sources.data(filename)):
-                return
-            source = self.sources.read(filename)
-            for row in source.left_out:
-                self.leave_out(filename, text("line {row} is cut off and was left out", row=row), failed=False)
-            self.hear(filename)
         except Unreadable as unreadable:
-            self._files -= 1
             self.leave_out(unreadable.filename, unreadable.reason)
         except RecursionError:
             self.leave_out(filename, text("is nested too deeply to be followed"), failed=False)
@@ -203,6 +201,16 @@ class _Run:
         """What was found, in the order of files and rows."""
         findings = sorted(self._found.values(), key=_order)
         return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources)
+
+    def _tell_left_out(self, source: SourceText) -> None:
+        rows = source.left_out
+        if len(rows) == 1:
+            reason = text("line {row} is not Python and was left out", row=rows[0])
+        elif rows:
+            reason = text("lines {first} to {last} are not Python and were left out", first=rows[0], last=rows[-1])
+        else:
+            return
+        self.leave_out(source.filename, reason, failed=False)
 
     def _journal(self, filename: str) -> Journal:
         if self._interpret is not None:

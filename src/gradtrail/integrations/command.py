@@ -1,20 +1,66 @@
-"""The command `gradtrail`."""
+"""The command `gradtrail`: which subcommand is meant, and how the process ends.
+
+Each subcommand is a module with `run(arguments)`, imported when it is asked for.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import argparse
-
-    from gradtrail.findings.engine import Report
 
 NOTHING, FOUND, USAGE, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit statuses: nothing found; findings; usage, or a path that could not be read and nothing was
 found; a mistake of ours; stopped by Ctrl-C."""
+
+COMMANDS = {
+    "check": "look for mistakes in files and folders, without running them",
+    "rule": "what a rule finds and why it is a mistake; without a name, all rules",
+    "op": "what an operation of torch does to autograd's facts",
+    "why": "what is known of a tensor at FILE:LINE, and how it became so",
+}
+
+_HELP = """\
+usage: gradtrail COMMAND ...
+
+Finds and explains autograd mistakes in PyTorch programs.
+
+commands:
+{commands}
+
+examples:
+  gradtrail check                         the Python files of this folder
+  gradtrail check train.py                one file
+  cat snippet.txt | gradtrail check -     code from a forum, as it was pasted
+  gradtrail rule non-leaf-in-optimizer    why that is a mistake
+  gradtrail op detach_                    what `detach_` does
+  gradtrail why train.py:14:W             what `W` is on line 14
+
+`gradtrail COMMAND --help` says more; `gradtrail --version` says which version this is.
+
+exit status: 0 nothing found; 1 findings; 2 wrong usage, or a path could not be read and
+nothing was found; 3 a mistake of gradtrail itself
+"""
+
+
+def console() -> None:
+    """Run the command as a process of its own, and end it at once.
+
+    The process ends without taking its memory apart piece by piece, which for a large project takes as
+    long as a good part of the check.
+    """
+    import gc
+
+    gc.disable()
+    status = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        status = status or FOUND
+    if os.environ.get("GRADTRAIL_DEBUG") == "1":
+        sys.exit(status)  # what watches the process (a profiler, coverage) may finish its work
+    os._exit(status)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,108 +74,66 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the report has gone: what is left must not be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FOUND
+    except Exception as error:
+        return _our_mistake(error)
+    except SystemExit as end:  # argparse: help, or a usage error
+        return end.code if isinstance(end.code, int) else NOTHING
     return status
 
 
 def _run(arguments: list[str]) -> int:
-    options = _parser().parse_args(arguments)
-    run = getattr(options, "run", None)
-    if run is None:
-        _parser().print_help()
+    command = arguments[0] if arguments else ""
+    if command == "check":
+        from gradtrail.integrations import check
+
+        return check.run(arguments[1:])
+    if command in ("rule", "op", "why"):
+        from gradtrail.integrations import pages
+
+        return pages.run(command, arguments[1:])
+    if command in ("-V", "--version"):
+        from gradtrail import __version__
+
+        sys.stdout.write(f"gradtrail {__version__}\n")
+        return NOTHING
+    if command in ("-h", "--help", "help"):
+        sys.stdout.write(_help())
+        return NOTHING
+    if not command:
+        sys.stderr.write(_help())
         return USAGE
-    status: int = run(options)
-    return status
+    return _unknown(command)
 
 
-def _parser() -> argparse.ArgumentParser:
-    import argparse
+def _our_mistake(error: Exception) -> int:
+    if os.environ.get("GRADTRAIL_STRICT") == "1":
+        raise error
+    if os.environ.get("GRADTRAIL_DEBUG") == "1":
+        import traceback
 
-    parser = argparse.ArgumentParser(prog="gradtrail", description="Find and explain autograd mistakes in PyTorch programs.")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    check = commands.add_parser("check", help="look for mistakes without running anything")
-    check.add_argument("paths", nargs="*", metavar="PATH", default=["."])
-    check.add_argument("--output-format", choices=("terminal", "concise", "json"), default="terminal")
-    check.add_argument("--stdin-filename", metavar="NAME")
-    check.add_argument("--select", metavar="RULES", default="")
-    check.add_argument("--ignore", metavar="RULES", default="")
-    check.add_argument("--torch-version", metavar="VERSION")
-    check.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    check.add_argument("--exit-zero", action="store_true")
-    check.set_defaults(run=_check)
-    return parser
-
-
-def _check(options: argparse.Namespace) -> int:
-    from gradtrail.findings.engine import STANDARD_INPUT, StandardInput, check_paths
-
-    stdin = None
-    paths = [path for path in options.paths if path != "-"]
-    if len(paths) < len(options.paths):
-        stdin = StandardInput(sys.stdin.buffer.read(), options.stdin_filename or STANDARD_INPUT)
-    report = check_paths(
-        paths,
-        select=_names(options.select),
-        ignore=_names(options.ignore),
-        stdin=stdin,
-        torch_version=options.torch_version,
+        traceback.print_exc()
+    cause = (str(error).splitlines() or [""])[0][:200]
+    sys.stderr.write(
+        f"gradtrail: internal error, a mistake of gradtrail: {type(error).__name__}: {cause}"
+        " (GRADTRAIL_DEBUG=1 shows where)\n"
     )
-    _print(_rendered(report, options))
-    return exit_status(report, options.exit_zero)
+    return OUR_MISTAKE
 
 
-def exit_status(report: Report, exit_zero: bool = False) -> int:
-    """The exit status that a report asks for."""
-    if report.crashed:
-        return OUR_MISTAKE
-    if any(finding.severity in ("error", "warning") for finding in report.findings):
-        return NOTHING if exit_zero else FOUND
-    if any(one.failed for one in report.not_looked_at):
-        return USAGE
-    return NOTHING
+def _help() -> str:
+    commands = "\n".join(f"  {name:<8} {what}" for name, what in COMMANDS.items())
+    return _HELP.format(commands=commands)
 
 
-def _names(listed: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.split(",") if name.strip())
+def _unknown(command: str) -> int:
+    from gradtrail.integrations.nearest import nearest
 
-
-def _rendered(report: Report, options: argparse.Namespace) -> str:
-    if options.output_format == "json":
-        from gradtrail.reports import json_report
-
-        return json_report.render(report.findings, report.not_looked_at)
-    if options.output_format == "concise":
-        from gradtrail.reports import concise
-
-        return concise.render(report.findings, report.not_looked_at, os.getcwd())
-    from gradtrail.reports import terminal
-
-    sources = report.sources
-    lookup = sources.get if sources is not None else lambda filename: None
-    style = terminal.Style(_width(), _colour(options.color), os.getcwd())
-    return terminal.render(report.findings, report.not_looked_at, report.files, lookup, style)
-
-
-def _width() -> int:
-    try:
-        columns = int(os.environ.get("COLUMNS", "0")) or os.get_terminal_size(sys.stdout.fileno()).columns
-    except (ValueError, OSError):
-        return 80
-    return max(40, min(columns, 120))
-
-
-def _colour(choice: str) -> bool:
-    if choice != "auto":
-        return choice == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _print(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-    except UnicodeEncodeError:
-        encoding = sys.stdout.encoding or "ascii"
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    near = nearest(command, COMMANDS)
+    sys.stderr.write(f"gradtrail: there is no command `{command}`")
+    if near:
+        sys.stderr.write(f"; did you mean `gradtrail {near}`?\n")
+    elif os.path.exists(command):
+        sys.stderr.write(f"; did you mean `gradtrail check {command}`?\n")
+    else:
+        sys.stderr.write("; `gradtrail --help` lists them\n")
+    return USAGE

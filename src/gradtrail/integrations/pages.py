@@ -1,0 +1,97 @@
+"""`gradtrail rule`, `gradtrail op` and `gradtrail why`: pages to read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+
+from gradtrail.integrations.command import NOTHING, USAGE
+from gradtrail.integrations.nearest import nearest
+from gradtrail.integrations.output import output_width, put
+
+_SPOT = re.compile(r"(?P<file>.+?):(?P<row>\d+)(?::(?P<name>.+))?\Z", re.S)
+
+
+def run(command: str, arguments: Sequence[str]) -> int:
+    """Print the page that `arguments` ask `command` for; the exit status comes back."""
+    return {"rule": _rule, "op": _operation, "why": _why}[command](arguments)
+
+
+def _rule(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="gradtrail rule",
+        description="What a rule finds, why it is a mistake, and what to do. Without a name: all rules.",
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the name of a rule")
+    parser.add_argument("--output-format", choices=("text", "markdown"), default="text", help="how to print it")
+    options = parser.parse_args(arguments)
+    from gradtrail.findings.registry import all_rules, index, rule_named
+    from gradtrail.reports import rule_page
+
+    if options.name is None:
+        put(rule_page.list_of_rules(all_rules()))
+        return NOTHING
+    rule = rule_named(options.name)
+    if rule is None:
+        return _no_such("rule", options.name, nearest(options.name, index().modules), "gradtrail rule")
+    put(rule_page.markdown_page(rule) if options.output_format == "markdown" else rule_page.text_page(rule))
+    return NOTHING
+
+
+def _operation(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="gradtrail op",
+        description="What an operation of torch does to autograd's facts, and what it saves for backward.",
+        epilog="examples: gradtrail op relu_ · gradtrail op Tensor.to · gradtrail op torch.nn.functional.linear",
+    )
+    parser.add_argument("name", metavar="NAME", help="an operation, such as detach or torch.matmul")
+    name = parser.parse_args(arguments).name
+    from gradtrail.laws.operations import operation
+    from gradtrail.reports import op_page
+
+    found = next((row for row in map(operation, op_page.spellings(name)) if row is not None), None)
+    if found is None:
+        from gradtrail.laws.operations import names
+
+        return _no_such("operation", name, nearest(op_page.spellings(name)[0], names()), None)
+    put(op_page.render(found, output_width()))
+    return NOTHING
+
+
+def _why(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="gradtrail why",
+        description="What is known of a tensor at a place, and how it became so. Nothing is run.",
+        epilog="examples: gradtrail why train.py:14 · gradtrail why train.py:14:W",
+    )
+    parser.add_argument("spot", metavar="FILE:LINE[:NAME]", help="a line, and the name of a tensor on it")
+    spot = _SPOT.match(parser.parse_args(arguments).spot)
+    if spot is None:
+        parser.error("give a file and a line, such as train.py:14 or train.py:14:W")
+    from gradtrail.reports import why
+    from gradtrail.source.files import SourceFiles
+    from gradtrail.source.reading import Unreadable
+
+    filename, row = os.path.abspath(spot["file"]), int(spot["row"])
+    try:
+        source = SourceFiles().read(filename)
+    except Unreadable as unreadable:
+        sys.stderr.write(f"gradtrail why: {spot['file']}: {unreadable.reason}\n")
+        return USAGE
+    if not 0 < row <= len(source.lines):
+        sys.stderr.write(f"gradtrail why: {spot['file']} has no line {row}\n")
+        return USAGE
+    from gradtrail.interp.inspect import values_at
+
+    values = values_at(filename, row, spot["name"])
+    put(why.render(filename, row, source.line(row), values, os.getcwd(), output_width()))
+    return NOTHING
+
+
+def _no_such(what: str, name: str, near: str | None, listing: str | None) -> int:
+    question = f"; did you mean `{near}`?" if near else f"; `{listing}` lists them" if listing else ""
+    sys.stderr.write(f"gradtrail: there is no {what} `{name}`{question}\n")
+    return USAGE

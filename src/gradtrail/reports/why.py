@@ -1,0 +1,128 @@
+"""What is known of a value at a place: its facts, its trail, and the leaves its gradient reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from gradtrail.findings.diagnostic import Step
+from gradtrail.laws.text import Text
+from gradtrail.reports.cells import clean, wrap
+from gradtrail.reports.names import shown_name
+from gradtrail.source.place import Place
+
+
+class Reach(NamedTuple):
+    """One station of the graph behind a value, and what lies behind it.
+
+    `text` says what it is, `place` where it was made (None when that is not known), and `cut` why
+    no gradient passes to it (None when one does).
+    """
+
+    text: Text
+    place: Place | None = None
+    below: tuple[Reach, ...] = ()
+    cut: Text | None = None
+
+
+class ValueSeen(NamedTuple):
+    """A value at a place. `facts` are in the order in which they are told, label first."""
+
+    name: str
+    facts: Mapping[str, Text]
+    trail: tuple[Step, ...] = ()
+    reaches: Reach | None = None
+
+
+class SeenReach(Protocol):
+    """What this page reads of a station: any object with the fields of `Reach` will do."""
+
+    @property
+    def text(self) -> Text:
+        """What it is."""
+
+    @property
+    def place(self) -> Place | None:
+        """Where it was made."""
+
+    @property
+    def below(self) -> Sequence[SeenReach]:
+        """What lies behind it."""
+
+    @property
+    def cut(self) -> Text | None:
+        """Why no gradient passes to it."""
+
+
+class SeenValue(Protocol):
+    """What this page reads of a value: any object with the fields of `ValueSeen` will do."""
+
+    @property
+    def name(self) -> str:
+        """How the program calls it there."""
+
+    @property
+    def facts(self) -> Mapping[str, Text]:
+        """What is known, by label."""
+
+    @property
+    def trail(self) -> Sequence[Step]:
+        """How it became so."""
+
+    @property
+    def reaches(self) -> SeenReach | None:
+        """The graph behind it."""
+
+
+def render(
+    filename: str, row: int, line: str, values: Sequence[SeenValue], folder: str = "", width: int = 80
+) -> str:
+    """The page for `values` at `row` of `filename`, whose text is `line`."""
+    head = f"{shown_name(filename, folder)}:{row}"
+    lines = [head, f"    {clean(line.strip())}", ""]
+    for value in values:
+        lines += [*_value(value, filename, folder, width), ""]
+    if not values:
+        lines += ["  nothing is known of a tensor here", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _value(value: SeenValue, filename: str, folder: str, width: int) -> list[str]:
+    lines = [f"  {clean(value.name)}"]
+    labels = max((len(label) for label in value.facts), default=0)
+    for label, fact in value.facts.items():
+        lines += _hanging(f"    {label:<{labels}}  ", clean(str(fact)), width)
+    if value.trail:
+        lines.append("    trail")
+        for number, step in enumerate(value.trail, 1):
+            where = _short(step.place, filename, folder)
+            lines += _hanging(f"      {number}. {where}  ", clean(str(step.text)), width)
+    if value.reaches is not None:
+        lines.append("    the gradient reaches")
+        lines += _tree(value.reaches, "      ", "      ", filename, folder)
+    return lines
+
+
+def _hanging(head: str, words: str, width: int) -> list[str]:
+    pieces = wrap(words, max(24, width - len(head)))
+    return [head + pieces[0], *(" " * len(head) + piece for piece in pieces[1:])]
+
+
+def _short(place: Place, filename: str, folder: str) -> str:
+    if place.filename == filename:
+        return f"line {place.row}"
+    return f"{shown_name(place.filename, folder)}:{place.row}"
+
+
+def _tree(reach: SeenReach, first: str, rest: str, filename: str, folder: str) -> list[str]:
+    words = clean(str(reach.text))
+    if reach.place is not None:
+        words += f"  ({_short(reach.place, filename, folder)})"
+    if reach.cut is not None:
+        words += f"  ✂ {clean(str(reach.cut))}"
+    lines = [first + words]
+    below = list(reach.below)
+    for number, one in enumerate(below):
+        last = number == len(below) - 1
+        lines += _tree(one, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "), filename, folder)
+    return lines
