@@ -28,9 +28,14 @@ def content(index: Index) -> str:
     """The text of the generated file."""
     return (
         HEADER
-        + _mapping("MODULES: dict[str, str]", {name: _quoted(module) for name, module in index.modules.items()})
+        + _mapping(
+            "MODULES: dict[str, str]", {name: _quoted(module) for name, module in index.modules.items()}
+        )
         + "\n"
-        + _mapping("HEARS: dict[str, tuple[str, ...]]", {kind: _row(map(_quoted, modules)) for kind, modules in index.hears.items()})
+        + _mapping(
+            "HEARS: dict[str, tuple[str, ...]]",
+            {kind: _row(map(_quoted, modules)) for kind, modules in index.hears.items()},
+        )
         + "\n"
         + _words(index.words)
     )
@@ -39,7 +44,9 @@ def content(index: Index) -> str:
 def _mapping(head: str, rows: dict[str, str]) -> str:
     if not rows:
         return f"{head} = {{}}\n"
-    return f"{head} = {{\n" + "".join(f"    {_quoted(key)}: {value},\n" for key, value in rows.items()) + "}\n"
+    return (
+        f"{head} = {{\n" + "".join(f"    {_quoted(key)}: {value},\n" for key, value in rows.items()) + "}\n"
+    )
 
 
 def _row(items: object) -> str:
@@ -50,7 +57,11 @@ def _row(items: object) -> str:
 def _words(words: tuple[bytes, ...]) -> str:
     if not words:
         return "WORDS: tuple[bytes, ...] = ()\n"
-    return "WORDS: tuple[bytes, ...] = (\n" + "".join(f"    b{_quoted(word.decode())},\n" for word in words) + ")\n"
+    return (
+        "WORDS: tuple[bytes, ...] = (\n"
+        + "".join(f"    b{_quoted(word.decode())},\n" for word in words)
+        + ")\n"
+    )
 
 
 def _quoted(value: str) -> str:

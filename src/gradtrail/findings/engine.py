@@ -207,7 +207,9 @@ class _Run:
         if len(rows) == 1:
             reason = text("line {row} is not Python and was left out", row=rows[0])
         elif rows:
-            reason = text("lines {first} to {last} are not Python and were left out", first=rows[0], last=rows[-1])
+            reason = text(
+                "lines {first} to {last} are not Python and were left out", first=rows[0], last=rows[-1]
+            )
         else:
             return
         self.leave_out(source.filename, reason, failed=False)

@@ -138,6 +138,4 @@ def _outdated() -> bool:
     except OSError:
         return True
     folder = os.path.join(package, "findings", "rules")
-    return any(
-        entry.stat().st_mtime > made for entry in os.scandir(folder) if entry.name.endswith(".py")
-    )
+    return any(entry.stat().st_mtime > made for entry in os.scandir(folder) if entry.name.endswith(".py"))

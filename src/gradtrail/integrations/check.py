@@ -64,7 +64,13 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("paths", nargs="*", metavar="PATH", default=["."], help="files, folders, or - for standard input (default: .)")
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        default=["."],
+        help="files, folders, or - for standard input (default: .)",
+    )
     add("--output-format", choices=("terminal", "concise", "json"), default="terminal", help="how to report")
     add("--select", metavar="RULES", default="", help="only these rules, with commas between them")
     add("--ignore", metavar="RULES", default="", help="all rules but these")

@@ -26,7 +26,9 @@ def _rule(arguments: Sequence[str]) -> int:
         description="What a rule finds, why it is a mistake, and what to do. Without a name: all rules.",
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="the name of a rule")
-    parser.add_argument("--output-format", choices=("text", "markdown"), default="text", help="how to print it")
+    parser.add_argument(
+        "--output-format", choices=("text", "markdown"), default="text", help="how to print it"
+    )
     options = parser.parse_args(arguments)
     from gradtrail.findings.registry import all_rules, index, rule_named
     from gradtrail.reports import rule_page

@@ -109,7 +109,9 @@ def _shown(character: str) -> tuple[str, int]:
 
 
 # Characters that turn the direction of what follows, or end a line on some terminals.
-_DIRECTIONS = frozenset((*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029))
+_DIRECTIONS = frozenset(
+    (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029)
+)
 
 
 def _width(character: str) -> int:

@@ -133,7 +133,10 @@ def _requires_grad(operation: Operation) -> Text:
     if operation.gradient == "no" or not inputs:
         return text("no")
     if operation.result == "maybe-same":
-        return text("the same tensor: as it is; a new one: when grad mode is on and {inputs} requires grad", inputs=inputs)
+        return text(
+            "the same tensor: as it is; a new one: when grad mode is on and {inputs} requires grad",
+            inputs=inputs,
+        )
     return text("when grad mode is on and {inputs} requires grad", inputs=inputs)
 
 
@@ -150,11 +153,17 @@ def _leaf(operation: Operation) -> Text:
     if operation.result == "same":
         return text("as the tensor itself")
     if operation.gradient == "no" and operation.result != "written":
-        return text("the same tensor: as it is; a new one: yes") if operation.result == "maybe-same" else text("yes")
+        return (
+            text("the same tensor: as it is; a new one: yes")
+            if operation.result == "maybe-same"
+            else text("yes")
+        )
     if operation.result == "written":
         if operation.gradient == "no":
             return text("as before")
-        return text("no, once it requires grad; torch refuses to write a leaf that requires grad in grad mode")
+        return text(
+            "no, once it requires grad; torch refuses to write a leaf that requires grad in grad mode"
+        )
     if operation.result == "maybe-same":
         return text("the same tensor: as it is; a new one: only when it does not require grad")
     return text("only when it does not require grad")
@@ -207,7 +216,11 @@ def _writes(operation: Operation) -> list[Text]:
 def _overloads(operation: Operation) -> list[Text]:
     told = []
     for argument, only_tensor, name in operation.overloads:
-        template = "a tensor as `{argument}` it is `{name}`" if only_tensor else "the argument `{argument}` it is `{name}`"
+        template = (
+            "a tensor as `{argument}` it is `{name}`"
+            if only_tensor
+            else "the argument `{argument}` it is `{name}`"
+        )
         told.append(text(template, argument=argument, name=name))
     return told
 

@@ -322,9 +322,13 @@ def _ending(
     for head, left_out in (("not looked at:", failed), ("note:", limits[:_LIMITS_SHOWN])):
         for one in left_out:
             words = f"{head} {shown_name(one.filename, style.folder)}: {_sentence(one.reason)}"
-            lines += [line if number == 0 else "    " + line for number, line in enumerate(wrap(words, style.width))]
+            lines += [
+                line if number == 0 else "    " + line for number, line in enumerate(wrap(words, style.width))
+            ]
     if len(limits) > _LIMITS_SHOWN:
-        lines.append(f"note: {counted(len(limits) - _LIMITS_SHOWN, 'note')} more of this kind (all in the JSON report)")
+        lines.append(
+            f"note: {counted(len(limits) - _LIMITS_SHOWN, 'note')} more of this kind (all in the JSON report)"
+        )
     lines.append(style.paint("bold", summary(findings, files)))
     return "".join(line + "\n" for line in lines)
 

@@ -124,5 +124,7 @@ def _tree(reach: SeenReach, first: str, rest: str, filename: str, folder: str) -
     below = list(reach.below)
     for number, one in enumerate(below):
         last = number == len(below) - 1
-        lines += _tree(one, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "), filename, folder)
+        lines += _tree(
+            one, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "), filename, folder
+        )
     return lines

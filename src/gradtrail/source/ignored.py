@@ -42,7 +42,9 @@ class IgnoreFile:
 
     def verdict(self, path: str, is_folder: bool) -> bool | None:
         """True when `path` is ignored, False when it is taken back, None when no line speaks of it."""
-        relative = os.path.relpath(path, self.folder) if os.sep != "/" else path[len(self.folder.rstrip("/")) + 1 :]
+        relative = (
+            os.path.relpath(path, self.folder) if os.sep != "/" else path[len(self.folder.rstrip("/")) + 1 :]
+        )
         relative = relative.replace(os.sep, "/")
         if not self._patterns or not self._any.match(relative):
             return None

@@ -113,10 +113,19 @@ def _declared_encoding(data: bytes) -> str | None:
     for line in head[:2]:
         found = _ENCODING.match(line)
         if found:
-            return found.group(1).decode("ascii", "replace")
+            return _normal(found.group(1).decode("ascii", "replace"))
         if not _BLANK.match(line):
             return None
     return None
+
+
+def _normal(encoding: str) -> str:
+    """The name that Python takes: it knows `utf-8-unix` and its like, which editors write."""
+    name = encoding[:12].lower().replace("_", "-")
+    for known in ("utf-8", "latin-1", "iso-8859-1", "iso-latin-1"):
+        if name == known or name.startswith(known + "-"):
+            return "iso-8859-1" if known == "iso-latin-1" else known
+    return encoding
 
 
 def _plain(encoding: str) -> str:

@@ -64,11 +64,12 @@ def repair(source: SourceText) -> SourceText | None:
     if len(rows) > _MOST_ROWS:
         return None
     plain = source.text.translate(_SPACES | _DASHES)
-    for text in dict.fromkeys((plain, plain.translate(_QUOTES))):
-        for attempt in _attempts(split_lines(text)):
-            tree = attempt.tree()
-            if tree is not None:
-                return attempt.source(source)
+    texts = dict.fromkeys((plain, plain.translate(_QUOTES)))
+    for mend in (False, True):
+        for text in texts:
+            for attempt in _attempts(split_lines(text)):
+                if attempt.parses(mend):
+                    return attempt.source(source)
     return None
 
 
@@ -113,27 +114,24 @@ def _imported(statements: list[ast.stmt]) -> set[str]:
 class _Attempt:
     """Rows of a snippet on their way to code that parses."""
 
-    __slots__ = ("_tree", "left_out", "rows", "shifts")
+    __slots__ = ("left_out", "rows", "shifts")
 
     def __init__(self, rows: list[str], shifts: list[int], left_out: list[int]) -> None:
         self.rows = rows
         self.shifts = shifts
         self.left_out = left_out
-        self._tree: ast.Module | None = None
 
-    def tree(self) -> ast.Module | None:
-        """The tree, when the rows parse and say something; a cut end is dropped or completed."""
+    def parses(self, mend: bool) -> bool:
+        """Whether the rows parse and say something; with `mend` a cut end is dropped or completed."""
         for _ in range(_MOST_CUT):
             try:
-                self._tree = ast.parse("\n".join(self.rows))
+                return bool(ast.parse("\n".join(self.rows)).body)
             except SyntaxError as error:
-                if not self._mend_end(error):
-                    return None
+                if not mend or not self._mend_end(error):
+                    return False
             except (ValueError, RecursionError, MemoryError):
-                return None
-            else:
-                return self._tree if self._tree.body else None
-        return None
+                return False
+        return False
 
     def source(self, original: SourceText) -> SourceText:
         """The source text of these rows, with the places of `original`."""

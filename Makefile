@@ -1,0 +1,47 @@
+# Everything works from a fresh checkout with Python 3.10 or later (`make PYTHON=python3.12 test`).
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+
+.PHONY: demo test check format index clean
+
+# What gradtrail says of the programs in examples/. Findings are expected there: status 1 is a success.
+demo: .venv/installed
+	$(BIN)/gradtrail check examples/ || test $$? -eq 1
+
+test: .venv/installed-test
+	$(BIN)/python -m pytest
+
+# Form, types, and what may import what.
+check: .venv/installed-dev
+	$(BIN)/ruff format --check src tests scripts
+	$(BIN)/ruff check src tests scripts
+	$(BIN)/mypy --strict src
+	$(BIN)/python scripts/make_rule_index.py --check
+	$(BIN)/python -m pytest -q tests/test_floors.py
+
+format: .venv/installed-dev
+	$(BIN)/ruff format src tests scripts
+	$(BIN)/ruff check --fix src tests scripts
+
+index: .venv/installed
+	$(BIN)/python scripts/make_rule_index.py
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/made:
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/installed: .venv/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+.venv/installed-test: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' pytest
+	touch $@
