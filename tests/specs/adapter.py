@@ -1,0 +1,34 @@
+"""The one place of the specification's tests that knows the interpreter's form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+Row = tuple[str, int]
+"""A file name and a row."""
+
+
+class Stated(NamedTuple):
+    """What the interpreter states of a value that is revealed in a row. Nothing when `unknown`."""
+
+    row: Row
+    facts: frozenset[str]
+    unknown: bool
+
+
+def stated(files: Mapping[str, str], main: str) -> list[Stated]:
+    """What the interpreter states at each `reveal`, when it walks the file `main` of `files`."""
+    from gradtrail.interp.inspect import reveal
+
+    return [
+        Stated((getattr(each, "filename", main), each.row), each.facts, each.unknown)
+        for each in reveal(files[main], main, files=files)
+    ]
+
+
+def refused(files: Mapping[str, str], main: str) -> list[tuple[Row, str]]:
+    """The rows where the interpreter says that torch certainly raises, and the key of the message."""
+    from gradtrail.interp.inspect import refusals
+
+    return [((filename, row), key) for filename, row, key in refusals(files[main], main, files=files)]
