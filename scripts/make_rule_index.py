@@ -8,6 +8,7 @@ With `--check` nothing is written, and the exit status is 1 when the file is sta
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,45 +27,41 @@ from __future__ import annotations
 
 def content(index: Index) -> str:
     """The text of the generated file."""
+    modules = {name: quoted(module) for name, module in index.modules.items()}
+    hears = {kind: row(map(quoted, modules)) for kind, modules in index.hears.items()}
     return (
         HEADER
-        + _mapping(
-            "MODULES: dict[str, str]", {name: _quoted(module) for name, module in index.modules.items()}
-        )
+        + mapping("MODULES: dict[str, str]", modules)
         + "\n"
-        + _mapping(
-            "HEARS: dict[str, tuple[str, ...]]",
-            {kind: _row(map(_quoted, modules)) for kind, modules in index.hears.items()},
-        )
+        + mapping("HEARS: dict[str, tuple[str, ...]]", hears)
         + "\n"
-        + _words(index.words)
+        + words(index.words)
     )
 
 
-def _mapping(head: str, rows: dict[str, str]) -> str:
+def mapping(head: str, rows: dict[str, str]) -> str:
+    """A dict literal with one row for each key."""
     if not rows:
         return f"{head} = {{}}\n"
-    return (
-        f"{head} = {{\n" + "".join(f"    {_quoted(key)}: {value},\n" for key, value in rows.items()) + "}\n"
-    )
+    return f"{head} = {{\n" + "".join(f"    {quoted(key)}: {value},\n" for key, value in rows.items()) + "}\n"
 
 
-def _row(items: object) -> str:
-    names = list(items)  # type: ignore[call-overload]
+def row(items: Iterable[str]) -> str:
+    """A tuple literal on one line."""
+    names = list(items)
     return "(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")"
 
 
-def _words(words: tuple[bytes, ...]) -> str:
-    if not words:
+def words(found: tuple[bytes, ...]) -> str:
+    """The words of the byte filter."""
+    if not found:
         return "WORDS: tuple[bytes, ...] = ()\n"
-    return (
-        "WORDS: tuple[bytes, ...] = (\n"
-        + "".join(f"    b{_quoted(word.decode())},\n" for word in words)
-        + ")\n"
-    )
+    rows = "".join(f"    b{quoted(word.decode('ascii'))},\n" for word in found)
+    return f"WORDS: tuple[bytes, ...] = (\n{rows})\n"
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
+    """A string literal in double quotes."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -24,7 +24,7 @@ ENTRANCES = frozenset(("__init__.py", "__main__.py"))
 
 
 def imports_of(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The absolute dotted names that a tree imports, with their rows; imports for types alone are left out."""
+    """The absolute dotted names that a tree imports, with their rows; those for types alone are left out."""
     for node in _executed(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)

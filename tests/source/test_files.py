@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from gradtrail.source.files import Skipped, SourceFiles, discover
 from gradtrail.source.reading import Unreadable
 

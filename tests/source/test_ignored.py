@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from gradtrail.source.ignored import Ignored
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from gradtrail.source.ignored import Ignored
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is the judge")
 

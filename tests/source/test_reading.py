@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from gradtrail.source import snippet
 from gradtrail.source.reading import Unreadable, decode, read
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+
 from gradtrail.source import snippet
 from gradtrail.source.reading import Unreadable
 from gradtrail.source.snippet import implied_imports

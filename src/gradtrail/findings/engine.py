@@ -1,4 +1,4 @@
-"""From paths to diagnostics: read, interpret, let the rules hear the journal, and put the findings in order."""
+"""From paths to diagnostics: read, interpret, let the rules hear the journal, put the findings in order."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def output_width() -> int:
 
 
 def wants_colour(choice: str) -> bool:
-    """Whether to use colour: `always`, `never`, or `auto`, where NO_COLOR, FORCE_COLOR and the terminal decide."""
+    """Whether to use colour: `always`, `never`, or `auto`: NO_COLOR, FORCE_COLOR and the terminal decide."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):

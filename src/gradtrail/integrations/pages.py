@@ -47,7 +47,7 @@ def _operation(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="gradtrail op",
         description="What an operation of torch does to autograd's facts, and what it saves for backward.",
-        epilog="examples: gradtrail op relu_ · gradtrail op Tensor.to · gradtrail op torch.nn.functional.linear",
+        epilog="examples: gradtrail op relu_ · gradtrail op Tensor.to · gradtrail op F.linear",
     )
     parser.add_argument("name", metavar="NAME", help="an operation, such as detach or torch.matmul")
     name = parser.parse_args(arguments).name
@@ -75,6 +75,7 @@ def _why(arguments: Sequence[str]) -> int:
         parser.error("give a file and a line, such as train.py:14 or train.py:14:W")
     from gradtrail.reports import why
     from gradtrail.source.files import SourceFiles
+    from gradtrail.source.place import Place
     from gradtrail.source.reading import Unreadable
 
     filename, row = os.path.abspath(spot["file"]), int(spot["row"])
@@ -89,7 +90,7 @@ def _why(arguments: Sequence[str]) -> int:
     from gradtrail.interp.inspect import values_at
 
     values = values_at(filename, row, spot["name"])
-    put(why.render(filename, row, source.line(row), values, os.getcwd(), output_width()))
+    put(why.render(Place(filename, row), source.line(row), values, os.getcwd(), output_width()))
     return NOTHING
 
 

@@ -54,7 +54,7 @@ def width(text: str) -> int:
 
 
 def cut(text: str, first: int, room: int) -> str:
-    """The cells of `text` from `first` on, at most `room` of them; a wide character cut in half is a space."""
+    """The cells of `text` from `first` on, at most `room`; a wide character cut in half is a space."""
     if text.isascii():
         return text[first : first + room]
     pieces: list[str] = []
@@ -76,8 +76,11 @@ def clean(text: str) -> str:
     return "".join(_shown(character)[0] for character in text)
 
 
-def wrap(text: str, room: int) -> list[str]:
-    """`text` in lines of at most `room` cells, broken at spaces; a word that is longer stands alone."""
+def wrap(text: str, room: int, hanging: int = 0) -> list[str]:
+    """`text` in lines of at most `room` cells, broken at spaces; a word that is longer stands alone.
+
+    The lines after the first are indented by `hanging` cells, which count.
+    """
     lines: list[str] = []
     line = ""
     used = 0
@@ -85,7 +88,7 @@ def wrap(text: str, room: int) -> list[str]:
         size = width(word)
         if line and used + 1 + size > room:
             lines.append(line)
-            line, used = word, size
+            line, used = " " * hanging + word, hanging + size
         elif line:
             line, used = line + " " + word, used + 1 + size
         else:

@@ -8,7 +8,7 @@ from gradtrail.reports.cells import clean
 
 
 def shown_name(filename: str, folder: str = "") -> str:
-    """`filename` relative to `folder` when it lies under it, else as it is; control characters made visible."""
+    """`filename` relative to `folder` when it lies below; control characters are made visible."""
     if folder and filename.startswith(folder.rstrip(os.sep) + os.sep):
         filename = filename[len(folder.rstrip(os.sep)) + 1 :]
     return clean(filename)

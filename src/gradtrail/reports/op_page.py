@@ -44,7 +44,7 @@ _NO_TENSOR = ("python", "none")
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """The names under which an operation may have a row: `torch.Tensor.mul_` is `mul_`, `F.relu` may be two."""
+    """The names under which an operation may have its row: `torch.Tensor.mul_` has it under `mul_`."""
     bare = name.removesuffix("()")
     for prefix in ("torch.Tensor.", "Tensor.", "torch."):
         bare = bare.removeprefix(prefix)

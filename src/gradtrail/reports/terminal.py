@@ -5,7 +5,7 @@ Everything is drawn for a fixed width. Colour only repeats what the signs say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gradtrail.findings.diagnostic import Diagnostic, Fix, NotLookedAt
@@ -20,6 +20,9 @@ Lookup = Callable[[str], "SourceText | None"]
 
 _LABEL_ROOM = 28
 """The cells that a label needs beside its mark; with less it goes to the next line."""
+
+_LABEL_BELOW = 40
+"""The cells that a label gets when it stands below its mark, if the mark stands far to the right."""
 
 _LIMITS_SHOWN = 5
 """How many notes on what was left out by choice are drawn."""
@@ -48,6 +51,10 @@ class Style(NamedTuple):
         return f"\x1b[{_COLOURS[colour]}m{words}\x1b[0m" if self.colour and words else words
 
 
+PLAIN = Style()
+"""80 cells, without colour."""
+
+
 class _Mark(NamedTuple):
     """A stretch of one line with its label: `number` counts the stations of the trail."""
 
@@ -62,7 +69,7 @@ def render(
     not_looked_at: Sequence[NotLookedAt],
     files: int,
     lookup: Lookup,
-    style: Style = Style(),
+    style: Style = PLAIN,
 ) -> str:
     """The whole report. `files` is how many files were looked at."""
     blocks = []
@@ -74,7 +81,7 @@ def render(
     return "\n".join(blocks)
 
 
-def render_one(finding: Diagnostic, lookup: Lookup, style: Style = Style(), first: bool = True) -> str:
+def render_one(finding: Diagnostic, lookup: Lookup, style: Style = PLAIN, first: bool = True) -> str:
     """One finding. Only the first of its rule in a run says why, and where to read more."""
     lines = _headline(finding, style)
     marks = _marks(finding)
@@ -93,10 +100,9 @@ def render_one(finding: Diagnostic, lookup: Lookup, style: Style = Style(), firs
 
 def _headline(finding: Diagnostic, style: Style) -> list[str]:
     head = f"{finding.severity}[{finding.rule}]:"
-    lines = wrap(head + " " + _sentence(finding.message), style.width)
-    if lines[0].startswith(head):
-        lines[0] = style.paint(finding.severity, head) + style.paint("bold", lines[0][len(head) :])
-    return lines[:1] + ["    " + style.paint("bold", line) for line in lines[1:]]
+    first, *rest = wrap(head + " " + _sentence(finding.message), style.width, hanging=4)
+    first = style.paint(finding.severity, head) + style.paint("bold", first[len(head) :])
+    return [first, *(style.paint("bold", line) for line in rest)]
 
 
 def _where(place: Place, folder: str) -> str:
@@ -182,12 +188,11 @@ def _line_with_marks(line: str, group: list[_Mark], gutter: int, indent: int, st
     empty = style.paint("dim", "  " + " " * gutter + " |")
     lines = [row + " " + shown]
     before: tuple[int, int] | None = None
-    for mark, (start, end) in zip(group, spans):
-        start = max(0, min(start - first, room - 1))
-        end = max(start + 1, min(end - first, room))
-        for piece in _label(mark, start, end, room, style, repeated=(start, end) == before):
-            lines.append(empty + " " + piece)
-        before = start, end
+    for mark, (start, end) in zip(group, spans, strict=True):
+        left = max(0, min(start - first, room - 1))
+        span = left, max(left + 1, min(end - first, room))
+        lines += [empty + " " + piece for piece in _label(mark, span, room, style, span == before)]
+        before = span
     return lines
 
 
@@ -219,29 +224,27 @@ def _window(drawn: Drawn, spans: list[tuple[int, int]], indent: int, room: int) 
     return first, shown
 
 
-def _label(mark: _Mark, start: int, end: int, room: int, style: Style, repeated: bool) -> list[str]:
-    """The signs under a line and the words beside them, or below them where there is no room."""
+def _label(mark: _Mark, span: tuple[int, int], room: int, style: Style, repeated: bool) -> list[str]:
+    """The signs under a line and the words beside them, or below them where there is no room.
+
+    `repeated` marks what is underlined already: only the words are drawn.
+    """
+    start, end = span
     colour = "error" if mark.final else "step"
-    signs = style.paint(colour, ("^" if mark.final else "-") * (end - start))
+    signs = " " * start + style.paint(colour, ("^" if mark.final else "-") * (end - start))
+    if not mark.label and mark.number is None:
+        return [] if repeated else [signs]
     head = "" if mark.number is None else f"{mark.number}. "
-    words = head + mark.label
-    if not words:
-        return [] if repeated else [" " * start + signs]
-    beside = room - end - 1 >= min(_LABEL_ROOM, width(words))
-    left = end + 1 if beside else max(0, min(start, room - 40))
-    pieces = wrap(words, max(16, room - left))
-    hanging = [" " * (left + len(head)) + style.paint(colour, piece) for piece in pieces[1:]]
-    if len(head) and pieces[1:]:
-        pieces = wrap(mark.label, max(16, room - left - len(head)))
-        hanging = [" " * (left + len(head)) + style.paint(colour, piece) for piece in pieces[1:]]
-        pieces[0] = head + pieces[0]
-    top = style.paint(colour, pieces[0])
-    if repeated and beside:
-        return [" " * left + top, *hanging]
+    beside = room - end - 1 >= min(_LABEL_ROOM, width(head + mark.label))
+    left = end + 1 if beside else max(0, min(start, room - _LABEL_BELOW))
+    first, *rest = wrap(mark.label, max(16, room - left - len(head)))
+    lines = [" " * left + style.paint(colour, (head + first).rstrip())]
+    lines += [" " * (left + len(head)) + style.paint(colour, piece) for piece in rest]
+    if repeated:
+        return lines
     if beside:
-        return [" " * start + signs + " " + top, *hanging]
-    opening = [] if repeated else [" " * start + signs]
-    return [*opening, " " * left + top, *hanging]
+        return [signs + lines[0][end:], *lines[1:]]
+    return [signs, *lines]
 
 
 # What to do
@@ -266,9 +269,44 @@ def _fix(fix: Fix, place: Place, lookup: Lookup, style: Style, titled: bool) -> 
     return ["  " + style.paint("fix", head), *("       " + row for row in rows)]
 
 
+class _Rewritten(NamedTuple):
+    """What some rows say before and after a fix; `where` names the first of them."""
+
+    where: str
+    before: list[str]
+    after: list[str]
+
+
 def _edited_rows(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style) -> list[str]:
-    """What the edited lines say afterwards."""
-    rows: list[str] = []
+    """What the edited lines say afterwards, without the indentation that they share."""
+    regions = list(_rewritten(edits, place, lookup, style))
+    heads = max((len(region.where) for region in regions), default=0) + 1
+    after = [line for region in regions for line in region.after]
+    indent = min((len(line) - len(line.lstrip()) for line in after), default=0)
+    room = max(24, style.width - heads - 9)
+    rows = []
+    for where, before, lines in regions:
+        if not lines:
+            rows.append(f"{where:<{heads}} (taken out)")
+        for number, line in enumerate(lines):
+            head = where if number == 0 else ""
+            old = before[number] if number < len(before) else ""
+            rows.append(f"{head:<{heads}} {_around_change(old, line, indent, room)}")
+    return rows
+
+
+def _around_change(old: str, new: str, indent: int, room: int) -> str:
+    """`new` in at most `room` cells, cut around what is not in `old`."""
+    drawn = draw(new)
+    same = next(
+        (at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other),
+        min(len(old), len(new)),
+    )
+    return _window(drawn, [(drawn.cell(same + 1), drawn.cell(same + 1) + 1)], indent, room)[1]
+
+
+def _rewritten(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style) -> Iterator[_Rewritten]:
+    """The rows that `edits` touch, file by file."""
     by_file: dict[str, list[Edit]] = {}
     for edit in edits:
         by_file.setdefault(edit.place.filename, []).append(edit)
@@ -277,31 +315,26 @@ def _edited_rows(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Sty
         if source is None:
             continue
         suffix = "" if filename == place.filename else " of " + shown_name(filename, style.folder)
-        for row, lines in _rewritten(source, of_file):
-            head = f"line {row}{suffix}"
-            rows.append(f"{head:<9} {lines[0]}" if lines else f"{head:<9} (taken out)")
-            rows += [f"{'':<9} {line}" for line in lines[1:]]
-    return rows
+        for first, last in _regions(of_file):
+            before = [source.line(row) for row in range(first, last + 1)]
+            inside = [_moved(edit, first) for edit in of_file if first <= edit.place.row <= last]
+            try:
+                after = split_lines(apply("\n".join(before), inside))
+            except ValueError:
+                continue  # a fix that does not fit its file is not drawn
+            kept = [line for line in after if line.strip()]
+            yield _Rewritten(f"line {first}{suffix}", before, kept)
 
 
-def _rewritten(source: SourceText, edits: list[Edit]) -> list[tuple[int, list[str]]]:
-    """The rows that `edits` touch, with what stands there afterwards."""
-    regions: list[list[int]] = []
+def _regions(edits: Sequence[Edit]) -> list[tuple[int, int]]:
+    """The stretches of rows that `edits` touch, first and last row of each."""
+    regions: list[tuple[int, int]] = []
     for first, last in sorted((edit.place.row, edit.place.end_row or edit.place.row) for edit in edits):
         if regions and first <= regions[-1][1]:
-            regions[-1][1] = max(regions[-1][1], last)
+            regions[-1] = regions[-1][0], max(regions[-1][1], last)
         else:
-            regions.append([first, last])
-    rewritten = []
-    for first, last in regions:
-        before = "\n".join(source.line(row) for row in range(first, last + 1))
-        inside = [_moved(edit, first) for edit in edits if first <= edit.place.row <= last]
-        try:
-            after = apply(before, inside)
-        except ValueError:
-            continue
-        rewritten.append((first, [clean(draw(line).text) for line in split_lines(after) if line.strip()]))
-    return rewritten
+            regions.append((first, last))
+    return regions
 
 
 def _moved(edit: Edit, first: int) -> Edit:
@@ -322,13 +355,10 @@ def _ending(
     for head, left_out in (("not looked at:", failed), ("note:", limits[:_LIMITS_SHOWN])):
         for one in left_out:
             words = f"{head} {shown_name(one.filename, style.folder)}: {_sentence(one.reason)}"
-            lines += [
-                line if number == 0 else "    " + line for number, line in enumerate(wrap(words, style.width))
-            ]
+            lines += wrap(words, style.width, hanging=4)
     if len(limits) > _LIMITS_SHOWN:
-        lines.append(
-            f"note: {counted(len(limits) - _LIMITS_SHOWN, 'note')} more of this kind (all in the JSON report)"
-        )
+        more = counted(len(limits) - _LIMITS_SHOWN, "note")
+        lines += wrap(f"note: {more} more of this kind (all of them in the JSON report)", style.width, 4)
     lines.append(style.paint("bold", summary(findings, files)))
     return "".join(line + "\n" for line in lines)
 

@@ -74,11 +74,10 @@ class SeenValue(Protocol):
         """The graph behind it."""
 
 
-def render(
-    filename: str, row: int, line: str, values: Sequence[SeenValue], folder: str = "", width: int = 80
-) -> str:
-    """The page for `values` at `row` of `filename`, whose text is `line`."""
-    head = f"{shown_name(filename, folder)}:{row}"
+def render(place: Place, line: str, values: Sequence[SeenValue], folder: str = "", width: int = 80) -> str:
+    """The page for `values` at `place`, where the file says `line`."""
+    filename = place.filename
+    head = f"{shown_name(filename, folder)}:{place.row}"
     lines = [head, f"    {clean(line.strip())}", ""]
     for value in values:
         lines += [*_value(value, filename, folder, width), ""]

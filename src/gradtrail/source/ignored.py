@@ -1,7 +1,7 @@
 """What `.gitignore` files leave out.
 
-This is our own reading of gitignore(5), held to what `git check-ignore` says by a test. A library for it would be
-the only dependency of the package, and takes longer to import than a small file takes to check.
+This is our own reading of gitignore(5); a test holds it to what git itself says. A library for it would be the
+only dependency of the package, and takes longer to import than a small file takes to check.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class IgnoreFile:
 
 
 class Ignored:
-    """The `.gitignore` files that hold for a folder: its own and those above it, up to the repository's root."""
+    """The `.gitignore` files that hold for a folder: its own and those above it in the repository."""
 
     __slots__ = ("_files",)
 

@@ -28,17 +28,17 @@ class SourceText:
     """
 
     __slots__ = (
-        "filename",
-        "data",
-        "text",
-        "encoding",
-        "code",
-        "shifts",
-        "left_out",
-        "_tree",
-        "_lines",
-        "_code_lines",
         "_ascii",
+        "_code_lines",
+        "_lines",
+        "_tree",
+        "code",
+        "data",
+        "encoding",
+        "filename",
+        "left_out",
+        "shifts",
+        "text",
     )
 
     def __init__(
