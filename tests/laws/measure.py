@@ -144,7 +144,8 @@ def container_of(value: Any) -> str:
 def run(call: Call, found: list[Slot], needs: frozenset[str], leaf: bool = False) -> Run:
     """The forward of a call on fresh inputs, with the generators seeded."""
     torch.manual_seed(7)
-    inputs = [fresh(slot.tensor, slot.name in needs, leaf) for slot in found]
+    with torch.enable_grad():
+        inputs = [fresh(slot.tensor, slot.name in needs, leaf) for slot in found]
     feed = iter(inputs)
     args = _replace(call.args, feed)
     kwargs = _replace(call.kwargs, feed)

@@ -32,7 +32,8 @@ A row is a string in one of the files under `laws/tables`. Its grammar:
                 frees=yes|no              when `saves` is not the whole truth
                 dtype=KEY shape=KEY lazy=KEY
                 overloads=dim:max.dim     with the argument `dim` given, the row "max.dim" holds instead;
-                                          `other@tensor:maximum` only if that argument is a tensor
+                                          `dim@tensor:maximum` only if that argument is a tensor
+                                          (`size@dtype:view.dtype` a dtype); the first that fits counts
 
 Rows are checked on torch by `tests/laws`, by grad mode and by which inputs require grad.
 
@@ -169,7 +170,7 @@ class Operation:
     dtype: str
     shape: str
     lazy: str
-    overloads: tuple[tuple[str, bool, str], ...]
+    overloads: tuple[tuple[str, str, str], ...]
     gathers: str  # the parameter that takes any number of positional values, or ""
     home: str  # one of HOMES
 
@@ -183,14 +184,15 @@ class Operation:
             return "one"
         return "many" if argument + "*" in self.tensors else "none"
 
-    def overload(self, given: dict[str, bool]) -> Operation:
-        """The operation that a call amounts to.
+    def overload(self, given: dict[str, str]) -> Operation:
+        """The operation that a call amounts to; its arguments are to be bound anew by that row.
 
-        `given` maps the names of the arguments that were passed (and are not None) to whether the value
-        is a tensor. `x.max()`, `x.max(dim=1)` and `x.max(y)` are three operations under one name.
+        `given` maps the names of the arguments that were passed (and are not None) to the kind of the
+        value: "tensor", "dtype" or anything else. `x.max()`, `x.max(dim=1)` and `x.max(y)` are three
+        operations under one name. Raises RowError when the row names an overload that has no row.
         """
-        for argument, only_tensor, name in self.overloads:
-            if argument in given and (given[argument] or not only_tensor):
+        for argument, kind, name in self.overloads:
+            if argument in given and kind in ("", given[argument]):
                 found = operation(name)
                 if found is None:
                     raise RowError(self.name, "no row for its overload " + name)
@@ -361,12 +363,12 @@ class _Parser:
         else:
             raise self.fail(f"{key!r} is no key")
 
-    def overload_of(self, part: str) -> tuple[str, bool, str]:
+    def overload_of(self, part: str) -> tuple[str, str, str]:
         argument, colon, name = part.partition(":")
         if not colon:
             raise self.fail(f"bad overload {part!r}")
         argument, _, kind = argument.partition("@")
-        return argument, kind == "tensor", name
+        return argument, kind, name
 
     def finish(self) -> None:
         result = self.operation

@@ -42,6 +42,8 @@ ROWS: dict[str, str] = {
     "shape=broadcast function",
     "select": "(self, dim:, index:) view SelectBackward0 dtype=same shape=select",
     "select_scatter": "(self, src, dim:, index:) new SelectScatterBackward0 dtype=same shape=broadcast",
+    "slice_scatter": "(self, src, dim=0, start=None, end=None, step=1) new SliceScatterBackward0 dtype=same "
+    "shape=same",
     "take": "(self, index) new TakeBackward0 saves index self dtype=same shape=of-second",
     "take_along_dim": "(self, indices, dim=None) new GatherBackward0 saves indices self dtype=same "
     "shape=broadcast",

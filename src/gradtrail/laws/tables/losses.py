@@ -15,6 +15,9 @@ ROWS: dict[str, str] = {
     "dtype=promote function",
     "nn.functional.cross_entropy": "(self, target, weight?, size_average=None, ignore_index=-100, "
     "reduce=None, reduction='mean', label_smoothing=0.0) new saves target dtype=promote shape=loss function",
+    "nn.functional.ctc_loss": "(log_probs, targets, input_lengths, target_lengths, blank=0, "
+    "reduction='mean', zero_infinity=False) new saves log_probs targets composite dtype=same shape=loss "
+    "function",
     "nn.functional.gaussian_nll_loss": "(self, target, var, full=False, eps=1e-06, reduction='mean') new "
     "saves copy dtype=promote shape=broadcast function",
     "nn.functional.hinge_embedding_loss": "(self, target, margin=1.0, size_average=None, reduce=None, "
@@ -50,6 +53,8 @@ ROWS: dict[str, str] = {
     "shape=loss function",
     "nn.functional.smooth_l1_loss": "(self, target, size_average=None, reduce=None, reduction='mean', "
     "beta=1.0) new SmoothL1LossBackward0 saves self target dtype=promote shape=loss function",
+    "nn.functional.soft_margin_loss": "(self, target, size_average=None, reduce=None, reduction='mean') new "
+    "SoftMarginLossBackward0 saves self target dtype=same shape=loss function",
     "nn.functional.triplet_margin_loss": "(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, "
     "swap=False, size_average=None, reduce=None, reduction='mean') new MeanBackward0 saves copy shape=loss "
     "function",

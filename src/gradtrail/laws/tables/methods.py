@@ -9,8 +9,9 @@ ROWS: dict[str, str] = {
     "cpu": "(self, memory_format=None) maybe-same ToCopyBackward0 same=on-cpu dtype=same shape=same method",
     "cuda": "(self, device=None, non_blocking=False, memory_format=None)"
     " maybe-same ToCopyBackward0 same=on-cuda dtype=same shape=same method",
-    "type": "(self, dtype=None, non_blocking=False) maybe-same ToCopyBackward0 same=same-dtype"
-    " dtype=? shape=same method overloads=dtype:type.cast",
+    "type": "(self, dtype=None, non_blocking=False) python method overloads=dtype:type.cast",
+    "type.cast": "(self, dtype:, non_blocking=False) maybe-same ToCopyBackward0 same=same-dtype dtype=arg:dtype"
+    " shape=same method",
     "type_as": "(self, other) maybe-same ToCopyBackward0 same=same-device-and-dtype shape=same method",
     "float": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float32 shape=same method",
     "double": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float64 shape=same method",

@@ -21,10 +21,17 @@ ROWS: dict[str, str] = {
     "nn.functional.adaptive_avg_pool3d": "(self, output_size:) new composite dtype=same function",
     "nn.functional.adaptive_max_pool1d": "(self, output_size:, return_indices=False) new saves copy "
     "composite dtype=same function",
+    "nn.functional.adaptive_max_pool1d_with_indices": "(self, output_size:, return_indices=False) new "
+    "outputs=output,indices! saves copy composite dtype=same function",
     "nn.functional.adaptive_max_pool2d": "(self, output_size:, return_indices=False) new saves self "
     "composite dtype=same function",
+    "nn.functional.adaptive_max_pool2d_with_indices": "(self, output_size:, return_indices=False) new "
+    "outputs=output,indices! saves result1 self dtype=same function",
     "nn.functional.adaptive_max_pool3d": "(self, output_size:, return_indices=False) new saves self "
     "composite dtype=same function",
+    "nn.functional.adaptive_max_pool3d_with_indices": "(self, output_size:, return_indices=False) new "
+    "outputs=output,indices! saves result1 self dtype=same function",
+    "nn.functional.affine_grid": "(theta, size:, align_corners=None) new dtype=same function",
     "nn.functional.alpha_dropout": "(self, p=0.5, training=False, inplace=False) maybe-same saves copy "
     "composite same=not-training dtype=same shape=same function",
     "nn.functional.avg_pool1d": "(self, kernel_size:, stride=(), padding=0, ceil_mode=False, "
@@ -47,6 +54,8 @@ ROWS: dict[str, str] = {
     "saves self weight dtype=same function",
     "nn.functional.conv3d": "(self, weight, bias?, stride=1, padding='valid', dilation=1, groups=1) new "
     "saves self weight dtype=same function",
+    "nn.functional.conv_tbc": "(self, weight, bias, pad=0) new ConvTbcBackward0 saves self weight bias "
+    "dtype=same function",
     "nn.functional.conv_transpose1d": "(self, weight, bias?, stride=1, padding=0, output_padding=0, "
     "groups=1, dilation=1) new saves self weight dtype=same function",
     "nn.functional.conv_transpose2d": "(self, weight, bias?, stride=1, padding=0, output_padding=0, "
@@ -71,10 +80,18 @@ ROWS: dict[str, str] = {
     "weight writes=self dtype=same function",
     "nn.functional.feature_alpha_dropout": "(self, p=0.5, training=False, inplace=False) maybe-same saves "
     "copy composite same=not-training dtype=same shape=same function",
-    "nn.functional.fractional_max_pool2d": "(args...*) new FractionalMaxPool2DBackward0 saves args composite "
-    "dtype=same function",
-    "nn.functional.fractional_max_pool3d": "(args...*) new FractionalMaxPool3DBackward0 saves args composite "
-    "dtype=same function",
+    "nn.functional.fold": "(self, output_size:, kernel_size:, dilation=1, padding=0, stride=1) new "
+    "Col2ImBackward0 dtype=same function",
+    "nn.functional.fractional_max_pool2d": "(self, kernel_size:, output_size=None, output_ratio=None, "
+    "return_indices=False, _random_samples?) new saves self dtype=same function",
+    "nn.functional.fractional_max_pool2d_with_indices": "(self, kernel_size:, output_size=None, "
+    "output_ratio=None, return_indices=False, _random_samples?) new outputs=output,indices! saves result1 "
+    "self dtype=same function",
+    "nn.functional.fractional_max_pool3d": "(self, kernel_size:, output_size=None, output_ratio=None, "
+    "return_indices=False, _random_samples?) new saves self dtype=same function",
+    "nn.functional.fractional_max_pool3d_with_indices": "(self, kernel_size:, output_size=None, "
+    "output_ratio=None, return_indices=False, _random_samples?) new outputs=output,indices! saves result1 "
+    "self dtype=same function",
     "nn.functional.gelu": "(self, *, approximate='none') new GeluBackward0 saves self dtype=same shape=same "
     "function",
     "nn.functional.glu": "(self, dim=-1) new GluBackward0 saves self dtype=same function",
@@ -82,6 +99,8 @@ ROWS: dict[str, str] = {
     "new GridSampler2DBackward0 saves grid self dtype=same shape=same function",
     "nn.functional.group_norm": "(self, num_groups:, weight?, bias?, eps=1e-05) new NativeGroupNormBackward0 "
     "saves self weight dtype=same shape=same function",
+    "nn.functional.gumbel_softmax": "(logits, tau=1, hard=False, eps=1e-10, dim=-1) new saves result "
+    "composite dtype=same shape=same function",
     "nn.functional.hardshrink": "(self, lambd=0.5) new HardshrinkBackward0 saves self dtype=same shape=same "
     "function",
     "nn.functional.hardsigmoid": "(self, inplace=False) new HardsigmoidBackward0 saves self dtype=same "
@@ -103,12 +122,27 @@ ROWS: dict[str, str] = {
     "nn.functional.local_response_norm": "(self, size:, alpha=0.0001, beta=0.75, k=1.0) new saves self "
     "composite shape=same function",
     "nn.functional.logsigmoid": "(self) new LogSigmoidBackward0 saves self dtype=same shape=same function",
+    "nn.functional.lp_pool1d": "(self, norm_type:, kernel_size:, stride=None, ceil_mode=False) new saves "
+    "self composite dtype=same function",
+    "nn.functional.lp_pool2d": "(self, norm_type:, kernel_size:, stride=None, ceil_mode=False) new saves "
+    "self composite dtype=same function",
+    "nn.functional.lp_pool3d": "(self, norm_type:, kernel_size:, stride=None, ceil_mode=False) new saves "
+    "self composite dtype=same function",
     "nn.functional.max_pool1d": "(self, kernel_size:, stride=None, padding=0, dilation=1, ceil_mode=False, "
     "return_indices=False) new saves copy composite dtype=same function",
+    "nn.functional.max_pool1d_with_indices": "(self, kernel_size:, stride=None, padding=0, dilation=1, "
+    "ceil_mode=False, return_indices=False) new outputs=output,indices! saves copy composite dtype=same "
+    "function",
     "nn.functional.max_pool2d": "(self, kernel_size:, stride=None, padding=0, dilation=1, ceil_mode=False, "
     "return_indices=False) new saves self composite dtype=same function",
+    "nn.functional.max_pool2d_with_indices": "(self, kernel_size:, stride=None, padding=0, dilation=1, "
+    "ceil_mode=False, return_indices=False) new outputs=output,indices! saves result1 self dtype=same "
+    "function",
     "nn.functional.max_pool3d": "(self, kernel_size:, stride=None, padding=0, dilation=1, ceil_mode=False, "
     "return_indices=False) new saves self composite dtype=same function",
+    "nn.functional.max_pool3d_with_indices": "(self, kernel_size:, stride=None, padding=0, dilation=1, "
+    "ceil_mode=False, return_indices=False) new outputs=output,indices! saves result1 self dtype=same "
+    "function",
     "nn.functional.max_unpool1d": "(self, indices, kernel_size:, stride=None, padding=0, output_size=None) "
     "new SqueezeBackward1 saves indices dtype=same function",
     "nn.functional.max_unpool2d": "(self, indices, kernel_size:, stride=None, padding=0, output_size=None) "
@@ -123,6 +157,7 @@ ROWS: dict[str, str] = {
     "average_attn_weights=True, is_causal=False) new SqueezeBackward1 saves key@in_proj_weight "
     "out_proj_weight@query|key|value|in_proj_weight|in_proj_bias|bias_k|bias_v query@in_proj_weight "
     "value@in_proj_weight outputs=output0,output1 dtype=same shape=same function",
+    "nn.functional.native_channel_shuffle": "(self, groups:) new composite dtype=same shape=same function",
     "nn.functional.normalize": "(self, p=2.0, dim=1, eps=1e-12) new DivBackward0 saves self dtype=same "
     "shape=same function",
     "nn.functional.one_hot": "(self, num_classes=-1) plain dtype=same function",
@@ -156,6 +191,8 @@ ROWS: dict[str, str] = {
     "nn.functional.threshold": "(self, threshold:, value:, inplace=False) new ThresholdBackward0 saves self "
     "dtype=same shape=same function",
     "nn.functional.unfold": "(self, kernel_size:, dilation=1, padding=0, stride=1) new dtype=same function",
+    "nn.functional.upsample": "(self, size=None, scale_factor=None, mode='nearest', align_corners=None) new "
+    "composite dtype=same function",
     "nn.functional.upsample_bilinear": "(self, size=None, scale_factor=None) new UpsampleBilinear2DBackward0 "
     "dtype=same function",
     "nn.functional.upsample_nearest": "(self, size=None, scale_factor=None) new dtype=same function",

@@ -69,24 +69,25 @@ ROWS: dict[str, str] = {
     "frees=no dtype=sum function",
     "masked.var": "(self, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask?) new "
     "DivBackward0 saves mask dtype=float function",
-    "max": "(self) new MaxBackward1 saves result self dtype=same shape=scalar "
-    "overloads=dim:max.dim,other@tensor:maximum",
+    "max": "(self, dim=None, keepdim=False, other?) new MaxBackward1 saves result self dtype=same "
+    "shape=scalar overloads=other:maximum,dim@tensor:maximum,dim:max.dim",
     "max.dim": "(self, dim:, keepdim=False) new MaxBackward0 saves result1 outputs=values,indices! "
     "dtype=same shape=reduce",
     "mean": "(self, dim=None, keepdim=False, *, dtype=None) new MeanBackward dtype=same shape=reduce",
-    "median": "(self) new MedianBackward0 saves result self dtype=same shape=scalar overloads=dim:median.dim",
+    "median": "(self, dim=None, keepdim=False) new MedianBackward0 saves result self dtype=same shape=scalar "
+    "overloads=dim:median.dim",
     "median.dim": "(self, dim:, keepdim=False) new MedianBackward1 saves result1 outputs=values,indices! "
     "dtype=same shape=reduce",
-    "min": "(self) new MinBackward1 saves result self dtype=same shape=scalar "
-    "overloads=dim:min.dim,other@tensor:minimum",
+    "min": "(self, dim=None, keepdim=False, other?) new MinBackward1 saves result self dtype=same "
+    "shape=scalar overloads=other:minimum,dim@tensor:minimum,dim:min.dim",
     "min.dim": "(self, dim:, keepdim=False) new MinBackward0 saves result1 outputs=values,indices! "
     "dtype=same shape=reduce",
     "mode": "(self, dim=-1, keepdim=False) new ModeBackward0 saves result1 outputs=values,indices! dtype=same",
     "msort": "(self) new SortBackward0 saves copy dtype=same shape=same",
     "nanmean": "(self, dim=None, keepdim=False, *, dtype=None) new DivBackward0 saves self dtype=same "
     "shape=reduce",
-    "nanmedian": "(self) new NanmedianBackward0 saves result self dtype=same shape=scalar "
-    "overloads=dim:nanmedian.dim",
+    "nanmedian": "(self, dim=None, keepdim=False) new NanmedianBackward0 saves result self dtype=same "
+    "shape=scalar overloads=dim:nanmedian.dim",
     "nanmedian.dim": "(self, dim:, keepdim=False) new NanmedianBackward1 saves result1 "
     "outputs=values,indices! dtype=same shape=reduce",
     "nanquantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4 saves "
