@@ -92,11 +92,14 @@ def test_links_that_lead_nowhere_and_pipes(tmp_path: Path) -> None:
     ]
 
 
-def test_a_missing_path_is_told_as_it_was_given(tmp_path: Path) -> None:
+def test_a_missing_path_is_told_in_its_place(tmp_path: Path) -> None:
     tree(tmp_path, "a.py")
-    listed = list(discover(["missing.py", str(tmp_path)]))
+    listed = list(discover([str(tmp_path / "missing.py"), str(tmp_path)]))
     assert isinstance(listed[0], Skipped)
-    assert (listed[0].filename, str(listed[0].reason)) == ("missing.py", "no such file or folder")
+    assert (listed[0].filename, str(listed[0].reason)) == (
+        str(tmp_path / "missing.py"),
+        "no such file or folder",
+    )
     assert listed[1:] == [str(tmp_path / "a.py")]
 
 

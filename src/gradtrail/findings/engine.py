@@ -203,6 +203,7 @@ class _Run:
         return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources)
 
     def _tell_left_out(self, source: SourceText) -> None:
+        """A paste may be cut off, and then a file that is kept may not pass for one that was looked at."""
         rows = source.left_out
         if len(rows) == 1:
             reason = text("line {row} is not Python and was left out", row=rows[0])
@@ -210,9 +211,11 @@ class _Run:
             reason = text(
                 "lines {first} to {last} are not Python and were left out", first=rows[0], last=rows[-1]
             )
+        elif source.is_repaired and source.filename != STANDARD_INPUT:
+            reason = text("does not parse as it is, and was read as a pasted snippet")
         else:
             return
-        self.leave_out(source.filename, reason, failed=False)
+        self.leave_out(source.filename, reason, bool(rows) and source.filename != STANDARD_INPUT)
 
     def _journal(self, filename: str) -> Journal:
         if self._interpret is not None:

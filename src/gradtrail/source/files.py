@@ -120,7 +120,7 @@ def _stand_for(path: str) -> Iterable[str | Skipped]:
         return walk(absolute, Ignored.above(absolute))
     if os.path.lexists(absolute):
         return (absolute,)
-    return (Skipped(path, text("no such file or folder")),)
+    return (Skipped(absolute, text("no such file or folder")),)
 
 
 def walk(folder: str, ignored: Ignored) -> Iterator[str | Skipped]:

@@ -1,6 +1,6 @@
 """What `.gitignore` files leave out.
 
-This is our own reading of gitignore(5); a test holds it to what git itself says. A library for it would be the
+This is our own reading of gitignore(5); a test holds it to what git says. A library for it would be the
 only dependency of the package, and takes longer to import than a small file takes to check.
 """
 

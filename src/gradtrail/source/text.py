@@ -76,6 +76,11 @@ class SourceText:
         return self._tree
 
     @property
+    def is_repaired(self) -> bool:
+        """Whether what is parsed is not what the file says: it was repaired as a pasted snippet."""
+        return self.code is not self.text
+
+    @property
     def lines(self) -> list[str]:
         """The lines without their ends, as `ast` counts them."""
         if self._lines is None:
