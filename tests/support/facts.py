@@ -128,9 +128,9 @@ def known_facts(value: Any) -> set[str]:
 
 
 def grad_fn_of(value: Any) -> str | None:
-    """The name of the node that made the value, or None."""
+    """The name of the node that made the value, as torch prints it, or None."""
     node = getattr(value, "grad_fn", None)
-    return None if node is None else str(node.name())
+    return None if node is None else str(node.name()).rpartition("::")[2]
 
 
 def version_of(value: Any) -> int | None:
@@ -153,7 +153,7 @@ def memory_of(value: Any) -> int | None:
 
 
 def leaves_reached(value: Any) -> list[Any]:
-    """The leaves that a gradient of the value reaches; the value itself when it is a leaf that requires grad."""
+    """The leaves that a gradient of the value reaches: itself when it is a leaf that requires grad."""
     node = getattr(value, "grad_fn", None)
     if node is None:
         return [value] if getattr(value, "requires_grad", False) else []

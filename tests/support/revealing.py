@@ -29,7 +29,7 @@ Row = tuple[str, int]
 
 
 class Seen(NamedTuple):
-    """What was seen at one call of `reveal`: the facts that hold, the asked ones that do not, and bad ones."""
+    """What was seen at one call of `reveal`: facts that hold, asked ones that do not, and bad ones."""
 
     row: Row
     true: frozenset[str]
@@ -45,7 +45,7 @@ class Raised(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A run: what was revealed and raised, in order, and the text of the exception that ended it, if one did."""
+    """A run: what was revealed and raised, in order, and the exception that ended it, if one did."""
 
     seen: tuple[Seen, ...]
     raised: tuple[Raised, ...]
