@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from gradtrail.findings.registry import Index, all_rules, make_index  # noqa: E402
 
-HEADER = '''"""The rules by name and by the events they hear. Made by `scripts/make_rule_index.py`; not to be edited."""
+HEADER = '''"""The rules by name and event. Made by `scripts/make_rule_index.py`; not to be edited."""
 
 from __future__ import annotations
 

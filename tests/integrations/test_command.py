@@ -175,7 +175,7 @@ def test_colour(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     assert coloured("--color", "always")
 
 
-def test_the_width_is_that_of_the_terminal_within_bounds(
+def test_the_width_is_that_of_the_terminal_in_bounds(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     written("a.py", "import torch\nx = '" + "a" * 200 + "'  # fault\n")

@@ -1,4 +1,4 @@
-"""The rules by name and by the events they hear. Made by `scripts/make_rule_index.py`; not to be edited."""
+"""The rules by name and event. Made by `scripts/make_rule_index.py`; not to be edited."""
 
 from __future__ import annotations
 

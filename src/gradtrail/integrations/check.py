@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from gradtrail.findings.engine import STANDARD_INPUT, Report, StandardInput, check_paths
 from gradtrail.integrations.command import FOUND, NOTHING, OUR_MISTAKE, USAGE
@@ -24,22 +24,92 @@ examples:
 """
 
 
+class Options:
+    """What the arguments ask for; every option has its default."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = ["."]
+        self.output_format = "terminal"
+        self.select = ""
+        self.ignore = ""
+        self.statistics = False
+        self.torch_version: str | None = None
+        self.stdin_filename: str | None = None
+        self.color = "auto"
+        self.exit_zero = False
+
+
+class Option(NamedTuple):
+    """One option: its name, what its value is called ("" for none), which values there are, what it is for."""
+
+    name: str
+    value: str
+    choices: tuple[str, ...]
+    help: str
+
+
+OPTIONS = (
+    Option("--output-format", "FORMAT", ("terminal", "concise", "json"), "how to report"),
+    Option("--select", "RULES", (), "only these rules, with commas between them"),
+    Option("--ignore", "RULES", (), "all rules but these"),
+    Option("--statistics", "", (), "count the findings of each rule instead of showing them"),
+    Option("--torch-version", "VERSION", (), "the release of torch that the program runs on"),
+    Option("--stdin-filename", "NAME", (), "the name of what comes from standard input"),
+    Option("--color", "WHEN", ("auto", "always", "never"), "colour in the report"),
+    Option("--exit-zero", "", (), "exit with 0 even when there are findings"),
+)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Check what `arguments` name and print the report; the exit status comes back."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    select, ignore = _rules(parser, "--select", options.select), _rules(parser, "--ignore", options.ignore)
+    options = read_plainly(arguments)
+    if options is None:
+        options = _parser().parse_intermixed_args(arguments, namespace=Options())
+    select, ignore = _rules("--select", options.select), _rules("--ignore", options.ignore)
     if options.statistics and options.output_format == "json":
-        parser.error("--statistics is a table for people: it does not go with --output-format json")
+        _wrong("--statistics is a table for people: it does not go with --output-format json")
     report = check_paths(
         [path for path in options.paths if path != "-"],
         select=select,
         ignore=ignore,
         stdin=_standard_input(options),
-        torch_version=_torch_version(parser, options.torch_version),
+        torch_version=_torch_version(options.torch_version),
     )
     put(_rendered(report, options))
     return exit_status(report, options.exit_zero)
+
+
+def read_plainly(arguments: Sequence[str]) -> Options | None:
+    """The options, read without `argparse`; None when something is not plain (help, a mistake, `--`).
+
+    `argparse` takes longer to import and to set up than most of what a small file needs. Whatever this
+    reader takes, `argparse` takes in the same way, which a test holds.
+    """
+    options = Options()
+    paths: list[str] = []
+    known = {option.name: option for option in OPTIONS}
+    rest = iter(arguments)
+    for argument in rest:
+        if not argument.startswith("-") or argument == "-":
+            paths.append(argument)
+            continue
+        name, equals, value = argument.partition("=")
+        option = known.get(name)
+        if option is None or (equals and not option.value):
+            return None
+        field = name[2:].replace("-", "_")
+        if not option.value:
+            setattr(options, field, True)
+            continue
+        if not equals:
+            value = next(rest, "-")
+            if value.startswith("-") or " " in value:
+                return None
+        if option.choices and value not in option.choices:
+            return None
+        setattr(options, field, value)
+    options.paths = paths or options.paths
+    return options
 
 
 def exit_status(report: Report, exit_zero: bool = False) -> int:
@@ -62,27 +132,26 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
     )
-    add = parser.add_argument
-    add(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        default=["."],
-        help="files, folders, or - for standard input (default: .)",
-    )
-    add("--output-format", choices=("terminal", "concise", "json"), default="terminal", help="how to report")
-    add("--select", metavar="RULES", default="", help="only these rules, with commas between them")
-    add("--ignore", metavar="RULES", default="", help="all rules but these")
-    add("--statistics", action="store_true", help="count the findings of each rule instead of showing them")
-    add("--torch-version", metavar="VERSION", help="the release of torch that the program runs on")
-    add("--stdin-filename", metavar="NAME", help="the name of what comes from standard input")
-    add("--color", choices=("auto", "always", "never"), default="auto", help="colour in the report")
-    add("--exit-zero", action="store_true", help="exit with 0 even when there are findings")
+    what = "files, folders, or - for standard input (default: .)"
+    parser.add_argument("paths", nargs="*", metavar="PATH", default=["."], help=what)
+    for option in OPTIONS:
+        if not option.value:
+            parser.add_argument(option.name, action="store_true", help=option.help)
+        elif option.choices:
+            parser.add_argument(option.name, choices=option.choices, help=option.help)
+        else:
+            parser.add_argument(option.name, metavar=option.value, help=option.help)
     return parser
 
 
-def _rules(parser: argparse.ArgumentParser, option: str, listed: str) -> tuple[str, ...]:
+def _wrong(message: str) -> NoReturn:
+    """End with a usage error."""
+    _parser().error(message)
+
+
+def _rules(option: str, listed: str) -> tuple[str, ...]:
     """The names in a list with commas; one that no rule has is a usage error."""
     names = tuple(name.strip() for name in listed.split(",") if name.strip())
     if not names:
@@ -95,28 +164,28 @@ def _rules(parser: argparse.ArgumentParser, option: str, listed: str) -> tuple[s
         if name not in known:
             near = nearest(name, known)
             question = f"did you mean `{near}`?" if near else "`gradtrail rule` lists them"
-            parser.error(f"{option}: there is no rule `{name}`; {question}")
+            _wrong(f"{option}: there is no rule `{name}`; {question}")
     return names
 
 
-def _standard_input(options: argparse.Namespace) -> StandardInput | None:
+def _standard_input(options: Options) -> StandardInput | None:
     if "-" not in options.paths:
         return None
     return StandardInput(sys.stdin.buffer.read(), options.stdin_filename or STANDARD_INPUT)
 
 
-def _torch_version(parser: argparse.ArgumentParser, asked: str | None) -> str | None:
+def _torch_version(asked: str | None) -> str | None:
     from gradtrail.integrations.torch_version import found_version, release
 
     if asked is None:
         return found_version(os.getcwd())
     version = release(asked)
     if version is None:
-        parser.error(f"--torch-version: `{asked}` is not a version such as 2.13.0")
+        _wrong(f"--torch-version: `{asked}` is not a version such as 2.13.0")
     return version
 
 
-def _rendered(report: Report, options: argparse.Namespace) -> str:
+def _rendered(report: Report, options: Options) -> str:
     folder = os.getcwd()
     if options.statistics:
         from gradtrail.reports import statistics

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from gradtrail.laws.text import Text, text
-from gradtrail.source import reading, snippet
+from gradtrail.source import reading
 from gradtrail.source.reading import Unreadable
 from gradtrail.source.text import SourceText
 
@@ -80,6 +80,11 @@ class SourceFiles:
 
 
 def _taken(filename: str, data: bytes) -> SourceText | Unreadable:
+    """The text of `data`, as a pasted snippet when it does not parse, or why it cannot be read."""
+    try:
+        return reading.parsed(reading.from_data(filename, data))
+    except Unreadable:
+        from gradtrail.source import snippet
     try:
         return snippet.read(filename, data)
     except Unreadable as unreadable:

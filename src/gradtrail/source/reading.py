@@ -16,9 +16,8 @@ __all__ = ["Unreadable", "apply", "decode", "from_data", "parsed", "read", "read
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # PEP 263: the comment has to stand on the first or the second line, and a second line counts only
 # after a first line that is blank or a comment.
-_ENCODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?\r?$")
-_FIRST_LINES = re.compile(rb"\r\n|\r|\n")
+_ENCODING = rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"
+_BLANK = rb"[ \t\f]*(?:#[^\r\n]*)?\r?$"
 # The memory that `ast` needs grows with the nesting, so a limit on the depth that Python itself sets
 # stays in force; this only gives the interpreter of the project room for a deep but readable file.
 _RECURSION_LIMIT = 5000
@@ -109,12 +108,14 @@ def make_room() -> None:
 
 def _declared_encoding(data: bytes) -> str | None:
     """The encoding that a PEP 263 comment declares."""
-    head = _FIRST_LINES.split(data[:1000].removeprefix(_BYTE_ORDER_MARK), 2)
-    for line in head[:2]:
-        found = _ENCODING.match(line)
+    head = data[:1000].removeprefix(_BYTE_ORDER_MARK)
+    if b"coding" not in head:
+        return None
+    for line in re.split(rb"\r\n|\r|\n", head, maxsplit=2)[:2]:
+        found = re.match(_ENCODING, line)
         if found:
             return _normal(found.group(1).decode("ascii", "replace"))
-        if not _BLANK.match(line):
+        if not re.match(_BLANK, line):
             return None
     return None
 

@@ -13,8 +13,6 @@ from bisect import bisect_right
 
 from gradtrail.source.place import Edit, Place
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-
 Positioned = ast.expr | ast.stmt | ast.excepthandler | ast.arg | ast.keyword | ast.alias | ast.pattern
 """The nodes that carry a position."""
 
@@ -150,7 +148,7 @@ def split_lines(text: str) -> list[str]:
 
 def line_starts(text: str) -> list[int]:
     """The offset at which each line of `text` starts."""
-    return [0, *(end.end() for end in _LINE_END.finditer(text))]
+    return [0, *(end.end() for end in re.finditer(r"\r\n|\r|\n", text))]
 
 
 def span(starts: list[int], place: Place) -> tuple[int, int]:
