@@ -139,3 +139,14 @@ def test_what_cannot_be_read_is_said_at_every_call(tmp_path: Path) -> None:
             files.read("bad.py")
     assert files.get("bad.py") is None
     assert files.get(str(tmp_path / "missing.py")) is None
+
+
+def test_trees_that_were_asked_for_last_are_kept(tmp_path: Path) -> None:
+    files = SourceFiles({name: "x = 1\n" for name in ("a.py", "b.py", "c.py")})
+    trees = {name: files.read(name).parse() for name in ("a.py", "b.py", "c.py")}
+    files.read("a.py")
+    files.let_go_of_trees(12)
+    assert files.read("a.py").parse() is trees["a.py"]
+    assert files.read("c.py").parse() is trees["c.py"]
+    assert files.read("b.py").parse() is not trees["b.py"]
+    assert files.read("b.py").line(1) == "x = 1"

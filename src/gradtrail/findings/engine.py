@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Interpret = Callable[..., "Journal"]
 
+KEPT_SOURCE = 2_000_000
+"""How many bytes of source may keep their trees from one file to the next: some 100 MB of memory."""
+
 STANDARD_INPUT = "<stdin>"
 """The name of what comes from standard input when no other name is given."""
 
@@ -174,6 +177,7 @@ class _Run:
             self.leave_out(filename, text("is nested too deeply to be followed"), failed=False)
         except Exception as error:
             self._our_mistake(filename, error)
+        self.sources.let_go_of_trees(KEPT_SOURCE)
 
     def hear(self, filename: str) -> None:
         """Interpret `filename` as entry and let the rules hear its journal."""

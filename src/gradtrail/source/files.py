@@ -29,11 +29,13 @@ class SourceFiles:
     A file that is asked for and cannot be read is remembered as such: it is tried once.
     """
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_parsed")
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         """`given` maps the names of files that are not on the disk to what they say."""
         self._known: dict[str, SourceText | Unreadable] = {}
+        self._parsed: dict[str, int] = {}
+        """The size of each file whose tree is kept, those that were asked for last at the end."""
         for filename, content in (given or {}).items():
             self.add(filename, content.encode("utf-8"))
 
@@ -61,6 +63,8 @@ class SourceFiles:
             self._known[filename] = known
         if isinstance(known, Unreadable):
             raise known
+        self._parsed.pop(filename, None)
+        self._parsed[filename] = len(known.data)
         return known
 
     def get(self, filename: str) -> SourceText | None:
@@ -74,9 +78,20 @@ class SourceFiles:
         """Whether there is such a file, on the disk or among those that were given."""
         return filename in self._known or os.path.isfile(filename)
 
-    def forget(self, filename: str) -> None:
-        """Let go of the text and the tree of `filename`; it is read again when asked for again."""
-        self._known.pop(filename, None)
+    def let_go_of_trees(self, kept: int) -> None:
+        """Keep the trees that were asked for last, up to `kept` bytes of source; the texts stay.
+
+        A tree takes some fifty times the memory of its text. It is parsed again when asked for again.
+        """
+        total = sum(self._parsed.values())
+        for filename, size in list(self._parsed.items()):
+            if total <= kept:
+                return
+            total -= size
+            del self._parsed[filename]
+            source = self._known[filename]
+            if isinstance(source, SourceText):
+                source.let_go_of_tree()
 
 
 def _taken(filename: str, data: bytes) -> SourceText | Unreadable:

@@ -73,6 +73,11 @@ class SourceText:
             self._tree = ast.parse(self.code, self.filename)
         return self._tree
 
+    def let_go_of_tree(self) -> None:
+        """Free the tree; the next call of `parse` makes it again."""
+        self._tree = None
+        self._lines = self._code_lines = None
+
     @property
     def is_repaired(self) -> bool:
         """Whether what is parsed is not what the file says: it was repaired as a pasted snippet."""
