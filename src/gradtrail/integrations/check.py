@@ -103,8 +103,8 @@ def read_plainly(arguments: Sequence[str]) -> Options | None:
             continue
         if not equals:
             value = next(rest, "-")
-            if value.startswith("-") or " " in value:
-                return None
+        if value.startswith("-") or " " in value:
+            return None
         if option.choices and value not in option.choices:
             return None
         setattr(options, field, value)
