@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -32,3 +33,28 @@ def refused(files: Mapping[str, str], main: str) -> list[tuple[Row, str]]:
     from gradtrail.interp.inspect import refusals
 
     return [((filename, row), key) for filename, row, key in refusals(files[main], main, files=files)]
+
+
+def event_kinds(files: Mapping[str, str], main: str) -> Counter[str]:
+    """How often each kind of event occurs in the journal of the program."""
+    from gradtrail.interp.machine import interpret
+
+    from gradtrail.interp.project import Project
+    from gradtrail.source.files import SourceFiles
+
+    return Counter(event.kind for event in interpret(Project(SourceFiles(dict(files))), main).events)
+
+
+def piece_of(key: str) -> str:
+    """The stable piece of the message that a key stands for. Raises KeyError for a key that is not there."""
+    from gradtrail.laws.messages import message
+
+    return message(key).piece
+
+
+def recognised(error_type: str, text: str) -> str:
+    """The key of the message that an exception of torch's is; its type in brackets for a stranger."""
+    from gradtrail.laws.messages import recognise
+
+    entry = recognise(error_type, text)
+    return entry.key if entry else f"({error_type})"

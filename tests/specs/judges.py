@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from support.revealing import SCHEDULES, Record, run
 
-from .adapter import Row, Stated, refused, stated
+from .adapter import Row, Stated, piece_of, refused, stated
 from .pages import Program
 
 UNKNOWN = frozenset(["unknown"])
@@ -56,15 +56,26 @@ def unlike_stated(program: Program, all_stated: Iterable[Stated]) -> Disagreemen
 
 def unlike_refused(program: Program, all_refused: Iterable[tuple[Row, str]]) -> Disagreements:
     """Where the interpreter is certain of a refusal and the page is not, and the other way round."""
-    rows = {row for row, _ in all_refused}
-    for row in program.raises.keys() - rows:
+    pieces = {row: piece_of(key) for row, key in all_refused}
+    texts = {raised.row: raised.text for record in runs(program, {}) for raised in record.raised}
+    for row in program.raises.keys() - pieces.keys():
         yield row, "the interpreter does not say that torch raises"
-    for row in rows - program.raises.keys():
-        yield row, "the interpreter says that torch raises"
+    for row, piece in pieces.items():
+        if row not in program.raises:
+            yield row, f"the interpreter says that torch raises: {piece}"
+        elif piece not in texts.get(row, ""):
+            yield row, f"the interpreter says: {piece}; torch: {texts.get(row)}"
 
 
 def unlike_raised(program: Program, records: list[Record]) -> Disagreements:
     """Where torch raised another text, in another row or less often than the page says."""
+    reached = {row: [record for record in records if row in record.reached] for row in said_rows(program)}
+    for row, passing in reached.items():
+        raising = sum(row in {raised.row for raised in record.raised} for record in passing)
+        if row in program.raises and not 0 < raising == len(passing):
+            yield row, "torch does not raise in every run that comes here"
+        if row in program.may_raise and not 0 < raising < len(passing):
+            yield row, "torch raises in every run that comes here, or in none"
     for record in records:
         texts = {
             raised.row: raised.text for raised in record.raised if not raises_itself(program, raised.row)
@@ -75,11 +86,11 @@ def unlike_raised(program: Program, records: list[Record]) -> Disagreements:
             said = program.raises.get(row) or program.may_raise.get(row)
             if said is None or said not in text:
                 yield row, f"torch raises: {text}"
-        for row in program.raises.keys() - texts.keys():
-            yield row, "torch does not raise in every run"
-    for row in program.may_raise:
-        if not 0 < sum(row in {raised.row for raised in record.raised} for record in records) < len(records):
-            yield row, "torch raises in every run, or in none"
+
+
+def said_rows(program: Program) -> list[Row]:
+    """The rows of which the page says something about raising."""
+    return [*program.raises, *program.may_raise]
 
 
 def raises_itself(program: Program, row: Row) -> bool:

@@ -124,6 +124,16 @@ def test_what_the_interpreter_states_is_judged(
 
 def test_what_the_interpreter_refuses_is_judged(tmp_path: Path) -> None:
     program = page(tmp_path, PAGE.format(said="non-leaf"))
-    assert list(unlike_refused(program, [(RAISING, "key")])) == []
+    assert list(unlike_refused(program, [(RAISING, "numpy-requires-grad")])) == []
     assert [row for row, _ in unlike_refused(program, [])] == [RAISING]
-    assert [row for row, _ in unlike_refused(program, [(RAISING, "key"), (REVEALED, "key")])] == [REVEALED]
+    assert [
+        row
+        for row, _ in unlike_refused(
+            program, [(RAISING, "numpy-requires-grad"), (REVEALED, "numpy-requires-grad")]
+        )
+    ] == [REVEALED]
+
+
+def test_another_refusal_than_torchs_is_judged(tmp_path: Path) -> None:
+    program = page(tmp_path, PAGE.format(said="non-leaf"))
+    assert [row for row, _ in unlike_refused(program, [(RAISING, "backward-twice")])] == [RAISING]

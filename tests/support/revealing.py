@@ -41,15 +41,17 @@ class Raised(NamedTuple):
     """An exception that passed through the program, at the innermost row of it, caught or not."""
 
     row: Row
+    error_type: str
     text: str
 
 
 class Record(NamedTuple):
-    """A run: what was revealed and raised, in order, and the exception that ended it, if one did."""
+    """A run: what was revealed and raised, in order, the exception that ended it, and the rows it passed."""
 
     seen: tuple[Seen, ...]
     raised: tuple[Raised, ...]
     ended_by: str | None
+    reached: frozenset[Row]
 
 
 class _Recorder:
@@ -60,6 +62,7 @@ class _Recorder:
         self.asked = asked
         self.seen: list[Seen] = []
         self.raised: list[Raised] = []
+        self.reached: set[Row] = set()
 
     def reveal(self, value: Any) -> Any:
         """What the program calls."""
@@ -80,10 +83,13 @@ class _Recorder:
         """What `sys.settrace` calls."""
         if frame.f_code.co_filename not in self.files:
             return None
-        if event == "exception":
+        if event == "line":
+            self.reached.add((frame.f_code.co_filename, frame.f_lineno))
+        elif event == "exception":
             kind, error, traceback = argument
             if not issubclass(kind, (StopIteration, GeneratorExit)) and not self._passed_before(traceback):
-                self.raised.append(Raised((frame.f_code.co_filename, frame.f_lineno), str(error)))
+                row = (frame.f_code.co_filename, frame.f_lineno)
+                self.raised.append(Raised(row, kind.__name__, str(error)))
         return self.trace
 
     def _passed_before(self, traceback: Any) -> bool:
@@ -132,7 +138,7 @@ def run(
             ended_by = f"{type(error).__name__}: {error}"
         finally:
             sys.settrace(before)
-    return Record(tuple(recorder.seen), tuple(recorder.raised), ended_by)
+    return Record(tuple(recorder.seen), tuple(recorder.raised), ended_by, frozenset(recorder.reached))
 
 
 @contextlib.contextmanager
