@@ -121,6 +121,7 @@ def test_the_exit_status(
         (["check", "--select", "zzz"], "there is no rule `zzz`; `gradtrail rule` lists them"),
         (["check", "--torch-version", "new"], "`new` is not a version such as 2.13.0"),
         (["check", "--statistics", "--output-format", "json"], "--statistics is a table for people"),
+        (["check", "--stdin-filename", "a.py", "a.py"], "it goes with the path -"),
         (["check", "--colour"], "unrecognized arguments: --colour"),
         (["check", "--output-format", "xml"], "invalid choice: 'xml'"),
         (["chek"], "there is no command `chek`; did you mean `gradtrail check`?"),

@@ -103,6 +103,14 @@ def test_a_missing_path_is_told_in_its_place(tmp_path: Path) -> None:
     assert listed[1:] == [str(tmp_path / "a.py")]
 
 
+def test_a_notebook_does_not_pass_for_a_program(tmp_path: Path) -> None:
+    tree(tmp_path, "a.ipynb", "b.py")
+    (skipped,) = discover([str(tmp_path / "a.ipynb")])
+    assert isinstance(skipped, Skipped)
+    assert str(skipped.reason) == "is a notebook, and notebooks are not read"
+    assert found(tmp_path, base=tmp_path) == ["b.py"]
+
+
 def test_a_folder_that_may_not_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree(tmp_path, "a.py", "shut/b.py")
     scandir = os.scandir

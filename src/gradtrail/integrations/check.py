@@ -68,6 +68,8 @@ def run(arguments: Sequence[str]) -> int:
     select, ignore = _rules("--select", options.select), _rules("--ignore", options.ignore)
     if options.statistics and options.output_format == "json":
         _wrong("--statistics is a table for people: it does not go with --output-format json")
+    if options.stdin_filename is not None and "-" not in options.paths:
+        _wrong("--stdin-filename names what comes from standard input: it goes with the path -")
     report = check_paths(
         [path for path in options.paths if path != "-"],
         select=select,

@@ -138,6 +138,9 @@ def _stand_for(path: str) -> Iterable[str | Skipped]:
         from gradtrail.source.ignored import Ignored
 
         return walk(absolute, Ignored.above(absolute))
+    if absolute.endswith(".ipynb"):
+        # As JSON it would pass for an expression of Python.
+        return (Skipped(absolute, text("is a notebook, and notebooks are not read")),)
     if os.path.lexists(absolute):
         return (absolute,)
     return (Skipped(absolute, text("no such file or folder")),)
