@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from measure import Call, Measured, Slot, can_grad, candidates, flat, measure, slots
 
-from gradtrail.laws import dtypes, grad_mode, shapes
+from gradtrail.laws import dtypes, grad_mode, operations, shapes
 from gradtrail.laws.operations import Operation
 
 
@@ -39,7 +39,13 @@ def arguments_of(call: Call, operation: Operation) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, torch.dtype):
         return dtype_name(value)
-    return tuple(value) if isinstance(value, (list, torch.Size)) else value
+    return tuple(_plain(item) for item in value) if isinstance(value, (list, tuple, torch.Size)) else value
+
+
+def _is_basic(index: Any) -> bool:
+    if isinstance(index, tuple):
+        return all(_is_basic(item) or isinstance(item, int) for item in index)
+    return index is None or index is Ellipsis or isinstance(index, slice)
 
 
 def overload_of(operation: Operation, call: Call) -> Operation:
@@ -49,11 +55,22 @@ def overload_of(operation: Operation, call: Call) -> Operation:
     given: dict[str, str] = {}
     for name, value in arguments_of(call, operation).items():
         inner = value[0] if name == operation.gathers and isinstance(value, tuple) and value else value
-        if value is not None:
-            given[name] = "tensor" if isinstance(value, torch.Tensor) else "value"
-        if isinstance(inner, str) and dtypes.canonical(inner) == inner:
-            given[name] = "dtype"
+        if value is not None or name == "index":
+            given[name] = value_kind(inner)
     return operation.overload(given)
+
+
+def value_kind(value: Any) -> str:
+    """The kind of an argument's value, as overloads tell them apart."""
+    if isinstance(value, torch.Tensor):
+        return "batch" if value.dim() > 2 else "matrix"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return "dtype" if dtypes.canonical(value) == value else "text"
+    if isinstance(value, (int, float)):
+        return "number"
+    return "basic" if _is_basic(value) else "value"
 
 
 class Verdict:
@@ -89,7 +106,8 @@ class Verdict:
         found = slots(call, operation.args, operation.gathers)
         if not self._binds(call, found, arguments):
             return
-        possible = candidates(found)
+        possible = [name for name in candidates(found) if name not in operation.untracked]
+        self._untracked(call, found)
         plain = {name: value for name, value in arguments.items() if not isinstance(value, torch.Tensor)}
         runs = [frozenset(possible)] + [frozenset([name]) for name in possible if len(possible) > 1] + [frozenset()]
         for needs in dict.fromkeys(runs):
@@ -108,6 +126,18 @@ class Verdict:
             except Exception:
                 return
             self._facts(measured, call, found, False)
+
+    def _untracked(self, call: Call, found: list[Slot]) -> None:
+        """Nothing is recorded through an `untracked` parameter (torch may refuse it as well)."""
+        for name in self.operation.untracked:
+            needs = frozenset([name])
+            try:
+                measured = measure(call, found, needs, gradients=False)
+            except Exception:
+                continue
+            for result in measured.results:
+                if result.requires_grad and result.same_as != name:
+                    self.problem("untracked", f"the result requires grad when {name} does")
 
     def _binds(self, call: Call, found: list[Slot], arguments: dict[str, Any]) -> bool:
         operation = self.operation
@@ -149,6 +179,7 @@ class Verdict:
                 not (slot.name in measured.needs and can_grad(slot.tensor)),
             )
             for slot in ordered
+            if slot.name not in operation.untracked
         ]
         for index, result in enumerate(measured.results):
             if operation.outputs and operation.outputs != ("many",):
@@ -165,11 +196,11 @@ class Verdict:
                 False,
                 bool(result.same_as),
                 dtypes.can_require_grad(result.dtype),
-                bool(result.shares_with) and not result.same_as,
+                bool(result.shares_with) and not result.same_as and not empty or None,
             )
             self._compare_facts(said, result, measured, grad_enabled, empty)
         node = first.node
-        if node and not first.same_as or (node and operation.result == "written" and measured.needs):
+        if node and grad_enabled and measured.needs and (not first.same_as or operation.result == "written"):
             self.nodes.add(node)
             if operation.node and not _node_fits(operation.node, node):
                 self.problem("node", f"{node}, not {operation.node}")
@@ -213,6 +244,7 @@ class Verdict:
                 self.saw_view.add(shares)
             fits = {
                 "new": not same and not shares,
+                "alias": not same and (shares or empty),
                 "plain": not same and not shares,
                 "view": not same and (shares or empty),
                 "views": not same and (shares or empty),
@@ -346,22 +378,30 @@ def _names(names: set[str]) -> str:
     return ",".join(sorted(names)) or "nothing"
 
 
-def check_defaults(operation: Operation, call: Call) -> list[str]:
-    """Each default must change nothing when it is passed by name, each positional argument has that name."""
+def check_defaults(operation: Operation, calls: list[Call]) -> list[str]:
+    """Each default must change nothing when it is passed by name in a call that leaves it out.
+
+    Torch may refuse it in some calls (`keepdim` without `dim`), but not in all.
+    """
+    refused: dict[str, bool] = {}
+    elsewhere = {operation.gathers}
+    for _, _, name in operation.overloads:
+        row = operations.operation(name)
+        elsewhere.update(row.defaults if row is not None and name.startswith(operation.name + ".") else ())
     problems: list[str] = []
-    before = _outcome(call)
-    if before is None:
-        return problems
-    arguments = arguments_of(call, operation)
-    for name, value in operation.defaults.items():
-        if name in arguments or name == operation.gathers or value is None:
+    for call in calls:
+        before = _outcome(call)
+        if before is None:
             continue
-        after = _outcome(Call(call.function, call.args, {**call.kwargs, name: value}))
-        if after is None:
-            problems.append(f"defaults: {name}={value!r} is refused")
-        elif not _equal(before, after):
-            problems.append(f"defaults: {name}={value!r} is not what torch takes when it is left out")
-    return problems
+        arguments = arguments_of(call, operation)
+        for name, value in operation.defaults.items():
+            if name in arguments or name in elsewhere or value is None:
+                continue
+            after = _outcome(Call(call.function, call.args, {**call.kwargs, name: value}))
+            refused[name] = refused.get(name, True) and after is None
+            if after is not None and not _equal(before, after):
+                problems.append(f"defaults: {name}={value!r} is not what torch takes when it is left out")
+    return problems + [f"defaults: {name} is refused" for name, always in refused.items() if always]
 
 
 def check_names(operation: Operation, call: Call) -> list[str]:

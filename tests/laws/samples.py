@@ -29,7 +29,18 @@ REORDERED: dict[str, Callable[..., tuple[Any, ...]]] = {
 }
 """Operators that the database calls with other positions than Python does."""
 
-UNUSABLE = frozenset(("svd_lowrank", "pca_lowrank", "linalg.pinv.singular", "einsum"))
+UNUSABLE = frozenset(
+    (
+        "svd_lowrank",
+        "pca_lowrank",
+        "linalg.pinv.singular",
+        "einsum",
+        "resize_",
+        "resize_as_",
+        "zero_",
+        "normal",
+    )
+)
 """Operators that the database wraps in a function of its own arguments."""
 
 ATTRIBUTES = frozenset(("T", "H", "mT", "mH", "data", "real", "imag"))
@@ -132,18 +143,32 @@ RECIPES: dict[str, tuple[str, ...]] = {}
 
 
 def recipes(name: str) -> list[Call]:
-    """The calls that are written down here for an operation."""
-    function = resolve(name.partition("@")[0])
+    """The calls that are written down here for an operation; a Tensor method where there is one."""
     result = []
-    if function is None:
-        return result
     for text in RECIPES.get(name, ()):
         torch.manual_seed(3)
         collect: Callable[..., Any] = lambda *args, **kwargs: (args, kwargs)  # noqa: E731
         scope = {"f": f, "n": n, "i": i, "b": b, "c": c, "s": s, "torch": torch, "collect": collect}
         args, kwargs = eval(f"collect({text})", scope)
+        bare = name.removeprefix("Tensor.")
+        own = isinstance(args[0], torch.Tensor) and hasattr(torch.Tensor, bare)
+        function = resolve_method(bare) if own and name not in FUNCTIONS_FIRST else resolve(name)
+        if function is None:
+            raise LookupError(f"torch has no {name}")
         result.append(Call(function, args, kwargs))
     return result
+
+
+FUNCTIONS_FIRST = frozenset(("where", "polygamma", "normal"))
+"""Functions whose method binds its arguments in another order."""
+
+
+def resolve_method(name: str) -> Callable[..., Any]:
+    """The Tensor method, or a function that reads the attribute of that name."""
+    method = getattr(torch.Tensor, name)
+    if callable(method):
+        return method  # type: ignore[no-any-return]
+    return lambda self: getattr(self, name)
 
 
 RECIPES.update(
@@ -218,8 +243,8 @@ RECIPES.update(
         "to_sparse_coo": ("f(3, 2)",),
         "unsafe_split_with_sizes": ("f(4, 2), (1, 3)",),
         "slice_scatter": ("f(4, 2), f(2, 2), 0, 1, 3", "f(3, 2), f(3, 1), 1, 0, 1"),
-        "resize_": ("f(4), (2, 2)", "i(3, 4), (2, 2)"),
-        "resize_as_": ("f(4), f(2, 2)", "i(3, 4), i(3, 2, 2)"),
+        "resize_": ("i(3, 4), (2, 2)",),
+        "resize_as_": ("i(3, 4), i(3, 2, 2)",),
         "new": ("f(4), 2, 3", "f(4), [1.0, 2.0]"),
         "real": ("f(2)", "c(2)"),
         "imag": ("c(2)",),
@@ -254,13 +279,35 @@ RECIPES.update(
             "f(3, 2), 0, i(3, 2, 2), value=0.5",
         ),
         "where": ("b(3), f(3), f(3)", "b(3), f(3), 0.0", "b(3), 0.0, f(3)"),
-        "normal": ("f(3), f(3)", "f(3), 1.0", "0.0, f(3)"),
+        "normal": ("f(3), f(3)", "f(3), 1.0", "0.0, f(3)", "f(3)"),
         "quantile": ("f(3), 0.5", "f(3), f(2), dim=0"),
         "repeat_interleave": ("f(3), 2", "f(3, 2), i(3, 3), dim=0"),
         "tensordot": ("f(2, 3), f(3, 2), 1", "f(2, 3), f(3, 2), dims=1"),
         "einsum": ("'ij,jk->ik', f(2, 3), f(3, 2)", "'ii->i', f(2, 2)", "'ij->ji', f(2, 3)"),
         "svd_lowrank": ("n(5, 4), 2",),
         "pca_lowrank": ("n(5, 4), 2",),
+        "sum": ("f(2, 3), 1", "f(2, 3)", "i(3, 2)"),
+        "mean": ("f(2, 3), 1",),
+        "prod": ("f(2, 3), 1",),
+        "argsort": ("n(3)", "n(2, 3), dim=0"),
+        "sort": ("n(3)", "n(2, 3), dim=0"),
+        "cdist": ("n(3, 2), n(4, 2)",),
+        "Tensor.where": ("f(3), b(3), f(3)",),
+        "Tensor.polygamma": ("f(3), 1",),
+        "__getitem__": (
+            "f(3), 0",
+            "f(3, 2), slice(0, 2)",
+            "f(3, 2), (slice(None), 1)",
+            "f(3, 2), None",
+            "f(3, 2), ...",
+            "f(3, 2), b(3)",
+            "f(3, 2), i(3, 2)",
+            "f(3, 2), [0, 1]",
+            "f(3, 2), (slice(None), i(2, 3))",
+        ),
+        "cartesian_prod": ("f(2), f(3)",),
+        "nn.functional.grid_sample": ("n(1, 2, 4, 4), n(1, 3, 3, 2).tanh()", "n(1, 2, 3, 3, 3), n(1, 2, 2, 2, 3).tanh()"),
+        "tensor_split": ("f(6), 3", "f(6), (2, 4)"),
         # functions that the database lacks
         "nn.functional.adaptive_max_pool1d_with_indices": ("n(1, 2, 6), 3",),
         "nn.functional.adaptive_max_pool2d_with_indices": ("n(1, 2, 6, 6), 3",),

@@ -210,6 +210,8 @@ def dtype_of(
         return promote(operands, default)
     if rule == "promote-float":
         return _floating(promote(operands, default), default)
+    if rule == "of-second":
+        return operands[1][0] if len(operands) > 1 else None
     if rule == "arg:dtype" or rule == "sum":
         asked = (arguments or {}).get("dtype")
         if isinstance(asked, str):

@@ -69,9 +69,10 @@ def result_facts(
 ) -> ResultFacts:
     """The facts of an operation's (first differentiable) result.
 
-    `inputs` are the tensors of the call, the one that may come back or be viewed first. `same` says for a
-    "maybe-same" operation whether the tensor itself comes back, `view` for a "maybe-view" one whether it is a
-    view; `differentiable` whether the result's dtype can carry a gradient (`float().long()` cannot).
+    `inputs` are the tensors of the call but for those that are `untracked` there, the one that may come back
+    or be viewed first. `same` says for a
+    "maybe-same" operation whether the tensor itself comes back, `view` for a result that may be a view
+    whether it is one; `differentiable` whether the result's dtype can carry a gradient (`float().long()` cannot).
     """
     own = inputs[0] if inputs else InputFacts(False)
     kind = operation.result
@@ -92,6 +93,8 @@ def result_facts(
     if kind == "written":
         return _written(own, needs, grad_enabled)
     recorded = _recorded(needs, grad_enabled, inference)
+    if kind == "maybe-same":
+        kind = operation.otherwise
     if kind in ("view", "views", "maybe-view"):
         is_view = True if kind != "maybe-view" else view
         return _view(own, recorded, grad_enabled, is_view)

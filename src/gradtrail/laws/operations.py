@@ -11,6 +11,7 @@ A row is a string in one of the files under `laws/tables`. Its grammar:
                 `tensors*`     takes a list or tuple of tensors
                 `size...`      takes any number of positional values, or one tuple of them
                 `tensors...*`  takes any number of positional tensors
+                `other!`       a tensor through which nothing is recorded: requiring grad changes nothing
                 `dim:`         takes something else, and must be given
                 `keepdim=False` takes something else, with its default (a Python literal)
     RESULT      one of `RESULTS`
@@ -33,7 +34,8 @@ A row is a string in one of the files under `laws/tables`. Its grammar:
                 dtype=KEY shape=KEY lazy=KEY
                 overloads=dim:max.dim     with the argument `dim` given, the row "max.dim" holds instead;
                                           `dim@tensor:maximum` only if that argument is a tensor
-                                          (`size@dtype:view.dtype` a dtype); the first that fits counts
+                                          (or another of `VALUE_KINDS`); the first that fits counts
+                otherwise=view|maybe-view what a "maybe-same" gives if not the tensor itself (default new)
 
 Rows are checked on torch by `tests/laws`, by grad mode and by which inputs require grad.
 
@@ -70,6 +72,7 @@ RESULTS = (
     "maybe-same",
     "same",
     "written",
+    "alias",
     "detached",
     "plain",
     "python",
@@ -112,10 +115,16 @@ DTYPES = (
     "complex",
     "sum",
     "arg:dtype",
-    "float32",
+    "of-second",
     "?",
 )
-"""Rule keys of `gradtrail.laws.dtypes.dtype_of`."""
+"""Rule keys of `gradtrail.laws.dtypes.dtype_of`; the name of a dtype is one as well."""
+
+VALUE_KINDS = ("tensor", "matrix", "batch", "dtype", "text", "true", "false", "number", "basic", "value")
+"""How an argument's value is told apart for overloads: "matrix" is a tensor known to have at most two
+dimensions, "batch" one known to have three or more, "tensor" any; "true" and "false" the constants, "text" a str,
+"number" an int or float, "basic" an index that makes a view (a slice, None, an ellipsis, a tuple of these and of
+ints), "value" anything else or not known."""
 
 HOMES = ("both", "method", "attribute", "function")
 """Where an operation is found: on Tensor and in torch, only on Tensor, as a property of it, only in a module."""
@@ -150,6 +159,8 @@ class Operation:
         "overloads",
         "gathers",
         "home",
+        "untracked",
+        "otherwise",
     )
 
     name: str
@@ -173,6 +184,8 @@ class Operation:
     overloads: tuple[tuple[str, str, str], ...]
     gathers: str  # the parameter that takes any number of positional values, or ""
     home: str  # one of HOMES
+    untracked: tuple[str, ...]  # parameters through which nothing is recorded
+    otherwise: str  # what a "maybe-same" gives if not the tensor itself: "new", "view" or "maybe-view"
 
     def __repr__(self) -> str:
         """The name, and what comes back."""
@@ -188,16 +201,20 @@ class Operation:
         """The operation that a call amounts to; its arguments are to be bound anew by that row.
 
         `given` maps the names of the arguments that were passed (and are not None) to the kind of the
-        value: "tensor", "dtype" or anything else. `x.max()`, `x.max(dim=1)` and `x.max(y)` are three
+        value, one of `VALUE_KINDS`. `x.max()`, `x.max(dim=1)` and `x.max(y)` are three
         operations under one name. Raises RowError when the row names an overload that has no row.
         """
         for argument, kind, name in self.overloads:
-            if argument in given and kind in ("", given[argument]):
+            if argument in given and _is_kind(given[argument], kind):
                 found = operation(name)
                 if found is None:
                     raise RowError(self.name, "no row for its overload " + name)
                 return found
         return self
+
+
+def _is_kind(given: str, wanted: str) -> bool:
+    return wanted in ("", given) or (wanted == "tensor" and given in ("matrix", "batch"))
 
 
 class RowError(ValueError):
@@ -264,6 +281,7 @@ class _Parser:
         result.gradient = ""
         result.gathers = ""
         result.home = "both"
+        result.otherwise = "new"
         self.frees = ""
 
     def one_of(self, word: str, allowed: tuple[str, ...], what: str) -> str:
@@ -276,12 +294,16 @@ class _Parser:
         keywords: list[str] = []
         tensors: list[str] = []
         required: list[str] = []
+        untracked: list[str] = []
         defaults: dict[str, object] = {}
         into = positional
         for part in inside.split(", ") if inside else ():
             if part == "*":
                 into = keywords
                 continue
+            if part[-1:] == "!":
+                part = part[:-1]
+                untracked.append(part.rstrip("?*"))
             name, equals, default = part.partition("=")
             if "..." in name:
                 part = name = name.replace("...", "")
@@ -311,6 +333,7 @@ class _Parser:
             into.append(name)
         result = self.operation
         result.args, result.keywords = tuple(positional), tuple(keywords)
+        result.untracked = tuple(untracked)
         result.tensors, result.defaults, result.required = tuple(tensors), defaults, tuple(required)
 
     def words(self, words: list[str]) -> None:
@@ -358,6 +381,8 @@ class _Parser:
             result.shape = value
         elif key == "lazy":
             result.lazy = self.one_of(value, LAZY, "lazy bit")
+        elif key == "otherwise":
+            result.otherwise = self.one_of(value, ("view", "maybe-view"), "result")
         elif key == "overloads":
             result.overloads = tuple(self.overload_of(part) for part in value.split(","))
         else:
@@ -368,6 +393,8 @@ class _Parser:
         if not colon:
             raise self.fail(f"bad overload {part!r}")
         argument, _, kind = argument.partition("@")
+        if kind:
+            self.one_of(kind, VALUE_KINDS, "kind of value")
         return argument, kind, name
 
     def finish(self) -> None:
@@ -476,6 +503,14 @@ def operation(name: str) -> Operation | None:
         return found
 
 
+def method(name: str) -> Operation | None:
+    """The row of a Tensor method, where it differs from the function of the same name.
+
+    `x.where(condition, y)` and `torch.where(condition, x, y)` bind their arguments in another order.
+    """
+    return operation("Tensor." + name) or operation(name)
+
+
 def function(path: str) -> Operation | None:
     """The row of a public function by its dotted path ("torch.nn.functional.cross_entropy").
 
@@ -484,7 +519,7 @@ def function(path: str) -> Operation | None:
     if not path.startswith("torch."):
         return None
     if path.startswith("torch.Tensor."):
-        return operation(path[len("torch.Tensor.") :])
+        return method(path[len("torch.Tensor.") :])
     name = path[len("torch.") :]
     if path.startswith("torch.nn.functional."):
         bare = path[len("torch.nn.functional.") :]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 ROWS: dict[str, str] = {
-    "__getitem__": "(self, index:) maybe-view dtype=same method",
+    "__getitem__": "(self, index*) maybe-view varies frees=no dtype=same method "
+    "overloads=index@tensor:__getitem__.tensor,index@number:__getitem__.number,index@basic:__getitem__.basic",
     "argwhere": "(self) plain dtype=int64",
     "as_strided_scatter": "(self, src, size:, stride:, storage_offset=None) new AsStridedScatterBackward0 "
     "dtype=same shape=same",
@@ -29,24 +30,24 @@ ROWS: dict[str, str] = {
     "shape=broadcast",
     "masked_scatter": "(self, mask, source) new MaskedScatterBackward0 saves mask dtype=same shape=broadcast",
     "masked_select": "(self, mask) new MaskedSelectBackward0 saves mask self dtype=same",
-    "narrow": "(self, dim:, start:, length:) view SliceBackward0 dtype=same",
-    "nonzero": "(self) plain dtype=int64",
+    "narrow": "(self, dim:, start!, length:) view SliceBackward0 dtype=same",
+    "nonzero": "(self, *, as_tuple=False) plain dtype=int64 overloads=as_tuple@true:nonzero.tuple",
     "nonzero_static": "(self, *, size:, fill_value=-1) plain dtype=int64",
     "put": "(self, index, source, accumulate=False) new PutBackward0 saves index source@source dtype=same "
     "shape=same",
-    "scatter": "(self, dim:, index, src?, *, value=None, reduce=None) new saves index dtype=same shape=same",
+    "scatter": "(self, dim:, index, src?, *, value=None, reduce=None) new saves index composite dtype=same "
+    "shape=same",
     "scatter_add": "(self, dim:, index, src) new ScatterAddBackward0 saves index@src dtype=same shape=same",
     "scatter_reduce": "(self, dim:, index, src, reduce:, *, include_self=True) new ScatterReduceBackward0 "
     "saves index result self src dtype=same shape=same",
     "searchsorted": "(sorted_sequence, self, *, out_int32=False, right=False, side=None, sorter?) plain "
-    "shape=broadcast function",
+    "shape=of-second function",
     "select": "(self, dim:, index:) view SelectBackward0 dtype=same shape=select",
     "select_scatter": "(self, src, dim:, index:) new SelectScatterBackward0 dtype=same shape=broadcast",
     "slice_scatter": "(self, src, dim=0, start=None, end=None, step=1) new SliceScatterBackward0 dtype=same "
     "shape=same",
     "take": "(self, index) new TakeBackward0 saves index self dtype=same shape=of-second",
-    "take_along_dim": "(self, indices, dim=None) new GatherBackward0 saves indices self dtype=same "
-    "shape=broadcast",
-    "unravel_index": "(indices, shape:) plain outputs=many dtype=same shape=same function",
+    "take_along_dim": "(self, indices, dim=None) new GatherBackward0 saves self varies dtype=same",
+    "unravel_index": "(indices, shape:) plain outputs=many dtype=same function",
     "where": "(condition, self?, other?) new WhereBackward0 saves condition shape=broadcast",
 }

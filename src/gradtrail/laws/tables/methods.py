@@ -12,7 +12,7 @@ ROWS: dict[str, str] = {
     "type": "(self, dtype=None, non_blocking=False) python method overloads=dtype:type.cast",
     "type.cast": "(self, dtype:, non_blocking=False) maybe-same ToCopyBackward0 same=same-dtype dtype=arg:dtype"
     " shape=same method",
-    "type_as": "(self, other) maybe-same ToCopyBackward0 same=same-device-and-dtype shape=same method",
+    "type_as": "(self, other!) maybe-same ToCopyBackward0 same=same-device-and-dtype shape=same method",
     "float": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float32 shape=same method",
     "double": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float64 shape=same method",
     "half": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float16 shape=same method",
@@ -135,16 +135,16 @@ ROWS: dict[str, str] = {
     "new_empty_strided": "(self, size:, stride:, *, dtype=None, device=None, requires_grad=False)"
     " plain dtype=arg:dtype shape=sizes method",
     # written in place
-    "__setitem__": "(self, index:, value) none writes=self method",
+    "__setitem__": "(self, index, value) none writes=self method",
     "copy_": "(self, other, non_blocking=False) written CopyBackwards dtype=same shape=same method",
     "zero_": "(self) written ZeroBackward0 gradient=zero dtype=same shape=same",
     "fill_": "(self, value) written FillBackward dtype=same shape=same",
-    "fill_diagonal_": "(self, fill_value:, wrap=False) written FillDiagonalBackward0 dtype=same shape=same method",
+    "fill_diagonal_": "(self, fill_value:, wrap=False) written CopySlices saves copy dtype=same shape=same method",
     "normal_": "(self, mean=0, std=1, *, generator=None) written NormalBackward0 gradient=zero dtype=same shape=same"
     " method",
-    "uniform_": "(self, from_=0, to=1, *, generator=None) written UniformBackward0 gradient=zero dtype=same"
+    "uniform_": "(self, from=0, to=1, *, generator=None) written UniformBackward0 gradient=zero dtype=same"
     " shape=same method",
-    "random_": "(self, from_=0, to=None, *, generator=None) written RandomBackward gradient=zero dtype=same"
+    "random_": "(self, from=0, to=None, *, generator=None) written RandomBackward gradient=zero dtype=same"
     " shape=same method",
     "bernoulli_": "(self, p=0.5, *, generator=None) written BernoulliBackward gradient=zero dtype=same shape=same"
     " method",

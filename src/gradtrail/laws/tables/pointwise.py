@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 ROWS: dict[str, str] = {
+    "Tensor.polygamma": "(self, n:) new PolygammaBackward0 saves self dtype=float shape=same method",
+    "Tensor.where": "(self, condition, other) new WhereBackward0 saves condition shape=broadcast method",
+    "__getitem__.tensor": "(self, index) new IndexBackward0 saves index dtype=same method",
     "__radd__": "(self, other) new AddBackward0 dtype=promote shape=broadcast method",
     "__rand__": "(self, other) plain dtype=same shape=broadcast method",
-    "__rdiv__": "(self, other) new MulBackward0 saves other@self dtype=promote-float shape=broadcast method",
+    "__rdiv__": "(self, other) new MulBackward0 saves other@self composite dtype=promote-float "
+    "shape=broadcast method",
     "__rmod__": "(self, other) new RemainderBackward1 saves other@self self@self dtype=promote "
     "shape=broadcast method",
     "__rmul__": "(self, other) new MulBackward0 saves other@self self@other dtype=promote shape=broadcast "
@@ -37,21 +41,23 @@ ROWS: dict[str, str] = {
     "bitwise_right_shift": "(self, other) plain dtype=same shape=broadcast",
     "bitwise_xor": "(self, other) plain dtype=same shape=broadcast",
     "ceil": "(self) new CeilBackward0 gradient=zero dtype=same shape=same",
-    "clamp": "(self, min?, max?) new ClampBackward0 saves max min self composite dtype=promote "
-    "shape=broadcast",
+    "clamp": "(self, min?, max?) new ClampBackward saves max min self dtype=promote shape=broadcast",
     "clamp_max": "(self, max) new ClampMaxBackward1 saves max self dtype=promote shape=broadcast",
     "clamp_min": "(self, min) new ClampMinBackward1 saves min self dtype=promote shape=broadcast",
     "complex": "(real, imag) new ComplexBackward0 saves imag@imag real@real dtype=complex shape=broadcast "
     "function",
-    "conj": "(self) maybe-same ConjBackward0 same=real dtype=same shape=same lazy=conj",
+    "conj": "(self) maybe-same ConjBackward0 same=real otherwise=view dtype=same shape=same lazy=conj",
     "conj_physical": "(self) maybe-same ConjPhysicalBackward0 same=real dtype=same shape=same",
-    "copysign": "(self, other) new CopysignBackward0 saves result self@self dtype=promote-float "
+    "copysign": "(self, other) new CopysignBackward saves result self@self dtype=promote-float "
     "shape=broadcast",
     "cos": "(self) new CosBackward0 saves self dtype=float shape=same",
     "cosh": "(self) new CoshBackward0 saves self dtype=float shape=same",
     "deg2rad": "(self) new Deg2RadBackward0 dtype=float shape=same",
     "digamma": "(self) new DigammaBackward0 saves self dtype=float shape=same",
-    "div": "(self, other, *, rounding_mode=None) new DivBackward saves other self@other shape=broadcast",
+    "div": "(self, other, *, rounding_mode=None) new DivBackward0 saves other self@other dtype=promote-float "
+    "shape=broadcast overloads=rounding_mode:div.rounded",
+    "div.rounded": "(self, other, *, rounding_mode=None) new DivBackward1 gradient=zero dtype=promote "
+    "shape=broadcast",
     "eq": "(self, other) plain dtype=bool shape=broadcast",
     "erf": "(self) new ErfBackward0 saves self dtype=float shape=same",
     "erfc": "(self) new ErfcBackward0 saves self dtype=float shape=same",
@@ -60,7 +66,8 @@ ROWS: dict[str, str] = {
     "exp2": "(self) new Exp2Backward0 saves result dtype=float shape=same",
     "expm1": "(self) new Expm1Backward0 saves result dtype=float shape=same",
     "fill": "(self, value) new FillBackward0 gradient=zero dtype=same shape=broadcast function",
-    "float_power": "(self, exponent) new PowBackward1 saves exponent result self shape=broadcast",
+    "float_power": "(self, exponent) new saves exponent@exponent self@exponent composite frees=yes "
+    "shape=broadcast",
     "floor": "(self) new FloorBackward0 gradient=zero dtype=same shape=same",
     "floor_divide": "(self, other) new NotImplemented dtype=promote shape=broadcast",
     "fmax": "(self, other) new FmaxBackward0 saves other self dtype=promote shape=broadcast",
@@ -70,15 +77,14 @@ ROWS: dict[str, str] = {
     "frexp": "(self) new FrexpBackward0 saves result1 outputs=mantissa,exponent! dtype=same shape=same",
     "gcd": "(self, other) plain dtype=same shape=broadcast",
     "ge": "(self, other) plain dtype=bool shape=broadcast",
-    "gradient": "(self, *, spacing=None, dim=None, edge_order=1) new CatBackward0 outputs=many dtype=float "
-    "shape=same function",
+    "gradient": "(self, *, spacing=None, dim=None, edge_order=1) new composite outputs=many function",
     "gt": "(self, other) plain dtype=bool shape=broadcast",
     "heaviside": "(self, values) new NotImplemented dtype=same shape=broadcast",
     "hypot": "(self, other) new HypotBackward0 saves other@other result self@self dtype=promote "
     "shape=broadcast",
     "i0": "(self) new I0Backward0 saves self dtype=float shape=same",
-    "igamma": "(self, other) new IgammaBackward0 dtype=promote shape=broadcast",
-    "igammac": "(self, other) new IgammacBackward0 dtype=promote shape=broadcast",
+    "igamma": "(self, other) new IgammaBackward0 saves other self dtype=promote shape=broadcast",
+    "igammac": "(self, other) new IgammacBackward0 saves other self dtype=promote shape=broadcast",
     "isclose": "(self, other, rtol=1e-05, atol=1e-08, equal_nan=False) plain dtype=bool shape=broadcast",
     "isfinite": "(self) plain dtype=bool shape=same",
     "isinf": "(self) plain dtype=bool shape=same",
@@ -89,7 +95,8 @@ ROWS: dict[str, str] = {
     "lcm": "(self, other) plain dtype=same shape=broadcast",
     "ldexp": "(self, other) new LdexpBackward0 saves other@self result dtype=promote-float shape=broadcast",
     "le": "(self, other) plain dtype=bool shape=broadcast",
-    "lerp": "(self, end, weight) new LerpBackward saves weight composite frees=no dtype=same shape=broadcast",
+    "lerp": "(self, end, weight) new LerpBackward saves end@weight self@weight weight composite frees=no "
+    "dtype=same shape=broadcast",
     "lgamma": "(self) new LgammaBackward0 saves self dtype=float shape=same",
     "log": "(self) new LogBackward0 saves self dtype=float shape=same",
     "log10": "(self) new Log10Backward0 saves self dtype=float shape=same",
@@ -104,6 +111,9 @@ ROWS: dict[str, str] = {
     "logical_xor": "(self, other) plain dtype=bool shape=broadcast",
     "logit": "(self, eps=None) new LogitBackward0 saves self dtype=float shape=same",
     "lt": "(self, other) plain dtype=bool shape=broadcast",
+    "lu.infos": "(self, pivot=True, get_infos=False) new LinalgLuFactorExBackward0 saves result0 result1 "
+    "outputs=LU,pivots!,infos! dtype=same shape=same",
+    "matmul.folded": "(self, other) new saves other@self self@other dtype=same shape=matmul",
     "maximum": "(self, other) new MaximumBackward0 saves other self dtype=promote shape=broadcast",
     "minimum": "(self, other) new MinimumBackward0 saves other self dtype=promote shape=broadcast",
     "mul": "(self, other) new MulBackward0 saves other@self self@other dtype=promote shape=broadcast",
@@ -115,14 +125,17 @@ ROWS: dict[str, str] = {
     "neg": "(self) new NegBackward0 dtype=same shape=same",
     "nextafter": "(self, other) new NextafterBackward0 saves other@self self@self dtype=promote "
     "shape=broadcast",
-    "normal": "(mean, std?, size=None, *, generator=None) new NormalBackward gradient=zero dtype=same "
-    "function",
+    "nonzero.tuple": "(self, *, as_tuple=False) plain outputs=many dtype=int64",
+    "normal": "(mean, std=1.0, *, generator=None) new NormalBackward gradient=zero dtype=same function",
     "polar": "(abs, angle) new PolarBackward0 saves result dtype=complex shape=broadcast function",
-    "polygamma": "(n:, self) new PolygammaBackward0 saves n dtype=float shape=same",
+    "polygamma": "(n:, self) new PolygammaBackward0 saves self dtype=float shape=same",
     "positive": "(self) same dtype=same shape=same",
-    "pow": "(self, exponent) new PowBackward1 saves exponent result self dtype=promote shape=broadcast",
+    "pow": "(self, exponent) new PowBackward1 saves exponent result self dtype=promote shape=broadcast "
+    "overloads=exponent@number:pow.number,self@number:pow.base",
+    "pow.base": "(self:, exponent) new PowBackward2 saves exponent result dtype=promote shape=same function",
+    "pow.number": "(self, exponent:) new PowBackward0 saves self dtype=promote shape=same",
     "rad2deg": "(self) new Rad2DegBackward0 dtype=float shape=same",
-    "real": "(self) maybe-same same=real dtype=real shape=same",
+    "real": "(self) maybe-same SelectBackward0 same=real otherwise=view dtype=real shape=same",
     "reciprocal": "(self) new ReciprocalBackward0 saves result dtype=float shape=same",
     "remainder": "(self, other) new RemainderBackward1 saves other@other self@other dtype=promote "
     "shape=broadcast",
@@ -162,9 +175,9 @@ ROWS: dict[str, str] = {
     "special.modified_bessel_i1": "(self) plain dtype=float shape=same function",
     "special.modified_bessel_k0": "(self) plain dtype=float shape=same function",
     "special.modified_bessel_k1": "(self) plain dtype=float shape=same function",
-    "special.ndtr": "(self) new MulBackward1 saves copy dtype=float shape=same function",
+    "special.ndtr": "(self) new MulBackward1 saves copy composite dtype=float shape=same function",
     "special.ndtri": "(self) new SpecialNdtriBackward0 saves result dtype=float shape=same function",
-    "special.polygamma": "(n:, self) new PolygammaBackward0 saves n dtype=float shape=same function",
+    "special.polygamma": "(n:, self) new PolygammaBackward0 saves self dtype=float shape=same function",
     "special.scaled_modified_bessel_k0": "(x) plain dtype=float shape=same function",
     "special.scaled_modified_bessel_k1": "(x) plain dtype=float shape=same function",
     "special.shifted_chebyshev_polynomial_t": "(x, n) plain dtype=promote-float shape=broadcast function",
@@ -174,15 +187,22 @@ ROWS: dict[str, str] = {
     "special.spherical_bessel_j0": "(x) plain dtype=float shape=same function",
     "special.xlog1py": "(self, other) new SpecialXlog1PyBackward0 saves other self dtype=promote-float "
     "shape=broadcast function",
-    "special.zeta": "(self, other) new SpecialZetaBackward0 dtype=promote-float shape=broadcast function",
+    "special.zeta": "(self, other) new SpecialZetaBackward0 saves other self dtype=promote-float "
+    "shape=broadcast function",
     "sqrt": "(self) new SqrtBackward0 saves result dtype=float shape=same",
     "square": "(self) new PowBackward0 saves self dtype=sum shape=same",
     "sub": "(self, other, *, alpha=1) new SubBackward0 dtype=promote shape=broadcast",
-    "sum_to_size": "(self, size...) maybe-same same=same-shape dtype=same shape=sizes method",
+    "sum_to_size": "(self, size...) maybe-same same=same-shape otherwise=maybe-view shape=sizes method",
     "tan": "(self) new TanBackward0 saves result dtype=float shape=same",
     "tanh": "(self) new TanhBackward0 saves result dtype=float shape=same",
     "true_divide": "(self, other) new DivBackward0 saves other self@other dtype=promote-float shape=broadcast",
     "trunc": "(self) new TruncBackward0 gradient=zero dtype=same shape=same",
-    "view.dtype": "(self, dtype:) detached shape=?",
+    "unique.several": "(self, sorted=True, return_inverse=False, return_counts=False, dim=None) new "
+    "gradient=unimplemented outputs=many dtype=same",
+    "unique_consecutive.several": "(self, return_inverse=False, return_counts=False, dim=None) new "
+    "gradient=unimplemented outputs=many dtype=same",
+    "unsafe_split_with_sizes": "(self, split_sizes:, dim=0) alias UnsafeSplitWithSizesBackward0 outputs=many "
+    "dtype=same",
+    "view.dtype": "(self, dtype:) detached dtype=arg:dtype shape=? method",
     "xlogy": "(self, other) new XlogyBackward0 saves other self dtype=promote-float shape=broadcast",
 }

@@ -11,7 +11,7 @@ ROWS: dict[str, str] = {
     "any": "(self, dim=None, keepdim=False) plain dtype=bool shape=reduce",
     "argmax": "(self, dim=None, keepdim=False) plain dtype=int64 shape=reduce",
     "argmin": "(self, dim=None, keepdim=False) plain dtype=int64 shape=reduce",
-    "argsort": "(self, dim=-1, descending=False, stable=False) plain dtype=int64 shape=same",
+    "argsort": "(self, dim=-1, descending=False, *, stable=False) plain dtype=int64 shape=same",
     "bincount": "(self, weights?, minlength=0) plain",
     "count_nonzero": "(self, dim=None) plain dtype=int64 shape=reduce",
     "cummax": "(self, dim:) new CummaxBackward0 saves result1 self outputs=values,indices! dtype=same "
@@ -20,14 +20,12 @@ ROWS: dict[str, str] = {
     "shape=same",
     "cumprod": "(self, dim:, *, dtype=None) new CumprodBackward0 saves result self dtype=same shape=same",
     "cumsum": "(self, dim:, *, dtype=None) new CumsumBackward0 dtype=same shape=same",
-    "cumulative_trapezoid": "(y, x?, *, dim=-1, dx=1) new dtype=promote-float function",
+    "cumulative_trapezoid": "(y, x?, *, dx=1, dim=-1) new composite function",
     "diff": "(self, n=1, dim=-1, prepend?, append?) new dtype=same",
     "dist": "(self, other, p=2) new DistBackward0 saves other result self shape=scalar",
     "histc": "(self, bins=100, min=0, max=0) plain dtype=same",
     "histogram": "(self, bins, *, weight?, density=False, range=None) new NotImplemented "
     "outputs=hist,bin_edges dtype=same",
-    "histogramdd": "(self, bins*, range=None, weight?, density=False) new NotImplemented "
-    "outputs=hist,bin_edges,output2,output3,output4,output5 dtype=same function",
     "kthvalue": "(self, k:, dim=-1, keepdim=False) new KthvalueBackward0 saves result1 "
     "outputs=values,indices! dtype=same",
     "logcumsumexp": "(self, dim:) new LogcumsumexpBackward0 saves result self dtype=same shape=same",
@@ -43,7 +41,7 @@ ROWS: dict[str, str] = {
     "shape=broadcast function",
     "masked.cumsum": "(self, dim:, *, dtype=None, mask?) new CumsumBackward0 saves mask dtype=same "
     "shape=broadcast function",
-    "masked.log_softmax": "(self, dim:, *, dtype=None, mask?) new LogSoftmaxBackward0 saves mask result "
+    "masked.log_softmax": "(self, dim:, *, dtype=None, mask?) new LogSoftmaxBackward0 saves result "
     "dtype=same shape=broadcast function",
     "masked.logaddexp": "(self, other, *, dtype=None, input_mask?, other_mask?) new LogaddexpBackward0 saves "
     "input_mask@self other_mask@other composite dtype=same shape=broadcast function",
@@ -57,16 +55,14 @@ ROWS: dict[str, str] = {
     "LinalgVectorNormBackward0 saves mask result composite dtype=same function",
     "masked.normalize": "(self, ord:, dim:, *, eps=1e-12, dtype=None, mask?) new DivBackward0 saves self "
     "dtype=same shape=broadcast function",
-    "masked.prod": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new saves mask composite frees=no "
-    "dtype=sum function",
-    "masked.softmax": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves mask result dtype=same "
+    "masked.softmax": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves result dtype=same "
     "shape=broadcast function",
-    "masked.softmin": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves mask result dtype=same "
+    "masked.softmin": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves result dtype=same "
     "shape=broadcast function",
     "masked.std": "(self, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask?) new "
     "SqrtBackward0 saves mask result dtype=float function",
     "masked.sum": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new SumBackward1 saves mask "
-    "frees=no dtype=sum function",
+    "composite frees=no dtype=sum function",
     "masked.var": "(self, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask?) new "
     "DivBackward0 saves mask dtype=float function",
     "max": "(self, dim=None, keepdim=False, other?) new MaxBackward1 saves result self dtype=same "
@@ -83,7 +79,7 @@ ROWS: dict[str, str] = {
     "min.dim": "(self, dim:, keepdim=False) new MinBackward0 saves result1 outputs=values,indices! "
     "dtype=same shape=reduce",
     "mode": "(self, dim=-1, keepdim=False) new ModeBackward0 saves result1 outputs=values,indices! dtype=same",
-    "msort": "(self) new SortBackward0 saves copy dtype=same shape=same",
+    "msort": "(self) new SortBackward0 saves copy composite dtype=same shape=same",
     "nanmean": "(self, dim=None, keepdim=False, *, dtype=None) new DivBackward0 saves self dtype=same "
     "shape=reduce",
     "nanmedian": "(self, dim=None, keepdim=False) new NanmedianBackward0 saves result self dtype=same "
@@ -91,7 +87,7 @@ ROWS: dict[str, str] = {
     "nanmedian.dim": "(self, dim:, keepdim=False) new NanmedianBackward1 saves result1 "
     "outputs=values,indices! dtype=same shape=reduce",
     "nanquantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4 saves "
-    "copy dtype=same",
+    "copy composite dtype=same shape=of-second",
     "nansum": "(self, dim=None, keepdim=False, *, dtype=None) new NansumBackward0 saves self dtype=sum "
     "shape=reduce",
     "norm": "(self, p='fro', dim=None, keepdim=False, dtype=None) new saves copy composite dtype=real "
@@ -99,8 +95,8 @@ ROWS: dict[str, str] = {
     "prod": "(self, dim=None, keepdim=False, *, dtype=None) new ProdBackward saves result self dtype=sum "
     "shape=reduce",
     "quantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4 saves "
-    "copy dtype=same",
-    "sort": "(self, dim=-1, descending=False, *, stable=False) new SortBackward saves result1 "
+    "copy composite dtype=same shape=of-second",
+    "sort": "(self, dim=-1, descending=False, *, stable=False) new SortBackward0 saves result1 "
     "outputs=values,indices! dtype=same shape=same",
     "std": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new StdBackward0 saves result "
     "self dtype=real shape=reduce",
@@ -109,10 +105,14 @@ ROWS: dict[str, str] = {
     "sum": "(self, dim=None, keepdim=False, *, dtype=None) new SumBackward dtype=sum shape=reduce",
     "topk": "(self, k:, dim=-1, largest=True, sorted=True) new TopkBackward0 saves result1 "
     "outputs=values,indices! dtype=same",
-    "trapezoid": "(y, x?, *, dim=-1, dx=1) new dtype=promote-float function",
-    "trapz": "(y, x?, *, dim=-1, dx=1) new dtype=promote-float function",
-    "unique": "(self, sorted=True, return_inverse=False, return_counts=False, dim=None) new NotImplemented",
-    "unique_consecutive": "(self, return_inverse=False, return_counts=False, dim=None) new NotImplemented",
+    "trapezoid": "(y, x?, *, dx=1, dim=-1) new composite function",
+    "trapz": "(y, x?, *, dx=1, dim=-1) new composite function",
+    "unique": "(self, sorted=True, return_inverse=False, return_counts=False, dim=None) new "
+    "gradient=unimplemented dtype=same "
+    "overloads=return_inverse@true:unique.several,return_counts@true:unique.several",
+    "unique_consecutive": "(self, return_inverse=False, return_counts=False, dim=None) new "
+    "gradient=unimplemented dtype=same "
+    "overloads=return_inverse@true:unique_consecutive.several,return_counts@true:unique_consecutive.several",
     "var": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new VarBackward0 saves self "
     "dtype=real shape=reduce",
     "var_mean": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new VarMeanBackward0 "
