@@ -28,6 +28,7 @@ from gradtrail.interp.values import (
     Some,
     Tensor,
     Unknown,
+    edge_of,
 )
 
 _MOST_ALTERNATIVES = 4
@@ -127,7 +128,8 @@ class Joiner:
             return a.node
         if a.requires == b.requires == 1:
             return None
-        return Node("", "join", (a, b), (), None, a.origin, self.serial())
+        edges = tuple(edge for edge in (edge_of(a), edge_of(b)) if edge is not None)
+        return Node("", "join", edges, (), None, a.origin, self.serial())
 
     def _node(self, a: Node | None, b: Node | None) -> Node | None:
         known = a or b

@@ -145,10 +145,11 @@ class Node:
 
     `edges` are the tensors it was computed from that may require grad; a backward goes on through
     their nodes. `frees` is whether it keeps anything that a backward frees (None: not known).
-    `kind` is "op", "join" (one of its edges, by the branch taken), "function" (custom), "opaque".
+    `kind` is "op"; "maybe" (it is not known whether the operation was recorded); "join" (one of its
+    edges, by the branch taken); "opaque" (what lies behind it is not known).
     """
 
-    __slots__ = ("name", "kind", "edges", "saved", "frees", "freed", "origin", "serial", "once", "extra")
+    __slots__ = ("name", "kind", "edges", "saved", "frees", "freed", "origin", "serial", "once", "results")
 
     def __init__(self, name: str, kind: str, edges: tuple[Any, ...], saved: tuple[Saved, ...], frees: bool | None, origin: Origin, serial: int) -> None:
         self.name = name
@@ -160,7 +161,7 @@ class Node:
         self.origin = origin
         self.serial = serial
         self.once = False  # its backward was marked once_differentiable
-        self.extra: Any = None
+        self.results: tuple[Tensor, ...] = ()
 
 
 class Tensor:
@@ -210,6 +211,13 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"<Tensor {self.serial} {self.name or ''} requires={self.requires} leaf={self.leaf} shape={self.shape} {self.dtype}>"
+
+
+def edge_of(tensor: Tensor) -> Node | Tensor | None:
+    """Where a backward through `tensor` goes on: its node, the leaf itself, or nowhere."""
+    if tensor.node is not None:
+        return tensor.node
+    return tensor if tensor.requires & YES else None
 
 
 class Array:

@@ -1,0 +1,304 @@
+"""What all parts of the machine share: the heap, the grad mode, serial numbers, forks, events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gradtrail.interp import budget
+from gradtrail.interp.events import Event, Seen
+from gradtrail.interp.frames import BREAK, CONTINUE, GONE, NORMAL, RETURN, BudgetSpent, Frame, PathEnds
+from gradtrail.interp.heap import Heap, Snapshot
+from gradtrail.interp.joins import Joiner
+from gradtrail.interp.journal import Journal
+from gradtrail.interp.values import (
+    ANY_LEAF,
+    MAYBE,
+    MISSING,
+    UNKNOWN,
+    Instance,
+    Iterator,
+    Mapping,
+    OneOf,
+    Origin,
+    Sequence,
+    Storage,
+    Tensor,
+)
+
+if TYPE_CHECKING:
+    from gradtrail.interp.project import Project
+    from gradtrail.source.place import Place
+
+
+class Modes:
+    """The modes of autograd. heap: grad, inference. `grad` is True, False or None (not known)."""
+
+    __slots__ = ("grad", "inference", "set_by", "default_dtype", "default_device")
+
+    def __init__(self) -> None:
+        self.grad: bool | None = True
+        self.inference: bool | None = False
+        self.set_by: Origin | None = None  # what switched it last, as a plain statement
+        self.default_dtype: str = "float32"  # "" when it is not known
+        self.default_device: Any = None
+
+
+class Core:
+    """State of the machine, and the moves that everything else is made of."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.count = 0
+        self.heap = Heap(Joiner(self.serial))
+        self.modes = Modes()
+        self.journal = Journal("")
+        self.steps = 0
+        self.limit = 0
+        self.entry_name = ""
+        self.quiet = 0  # above 0 nothing is told: the body of a module that is imported
+        self.on_value: Callable[[Any, Frame, Any], None] | None = None
+        self.limits_told: set[tuple[str, str]] = set()
+
+    if TYPE_CHECKING:
+        # Provided by the floors of this class's descendants; see machine.py for the order.
+        def evaluate(self, node: Any, frame: Frame) -> Any: ...
+        def block(self, statements: Any, frame: Frame) -> int: ...
+        def call(self, function: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any: ...
+        def call_method(
+            self, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+        ) -> Any: ...
+        def attribute(self, receiver: Any, name: str, node: Any, frame: Frame) -> Any: ...
+        def set_attribute(self, receiver: Any, name: str, value: Any, node: Any, frame: Frame) -> None: ...
+        def items_of(
+            self, value: Any, node: Any, frame: Frame, supply: bool = False
+        ) -> tuple[tuple[Any, ...], Any] | None: ...
+        def assign(self, target: Any, value: Any, frame: Frame) -> None: ...
+        def seen(self, value: Any, node: Any, frame: Frame, story: str = "grad") -> Seen: ...
+        def loop(self, node: Any, frame: Frame, rounds: Any, body: Any) -> int: ...
+        def apply(
+            self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str = ""
+        ) -> Any: ...
+
+    # Numbers and origins
+
+    def serial(self) -> int:
+        """The next serial number. They never repeat, so they serve as keys where `id` could not."""
+        self.count += 1
+        return self.count
+
+    def origin(
+        self, kind: str, node: Any, frame: Frame, parents: tuple[Tensor, ...] = (), **fields: Any
+    ) -> Origin:
+        """Raw material of a trail step, for what happens at `node`."""
+        self.count += 1
+        return Origin(kind, node, frame, fields or None, parents, self.count)
+
+    def new_tensor(self, origin: Origin) -> Tensor:
+        """A tensor of which nothing but its origin is known."""
+        self.count += 1
+        tensor = Tensor(self.count, origin)
+        tensor.inference = self.modes.inference
+        return tensor
+
+    def unknown_tensor(self, node: Any, frame: Frame, kind: str = "unknown") -> Tensor:
+        """A value that is certainly a tensor, with no fact known."""
+        tensor = self.new_tensor(self.origin(kind, node, frame))
+        tensor.requires, tensor.leaf, tensor.parameter, tensor.conj, tensor.inference = MAYBE, ANY_LEAF, None, None, None
+        tensor.grad, tensor.retains = UNKNOWN, UNKNOWN
+        tensor.storage.version = UNKNOWN
+        return tensor
+
+    def note(self, tensor: Tensor, origin: Origin) -> None:
+        """Something happened to `tensor` that its trail may tell."""
+        if len(tensor.steps) < 12:
+            self.heap.put(tensor, "steps", (*tensor.steps, origin))
+
+    # Budget
+
+    def step(self) -> None:
+        """Count one step of work; raises BudgetSpent at the limit."""
+        self.steps += 1
+        if self.steps > self.limit:
+            raise BudgetSpent
+
+    def tell_limit(self, limit: str, name: str, **fields: object) -> None:
+        """Put into the journal, once, that something was not looked at."""
+        if (limit, name) not in self.limits_told:
+            self.limits_told.add((limit, name))
+            self.journal.limits.append(budget.sentence(limit, name=name, **fields))
+
+    # Places and events
+
+    def place(self, node: Any, frame: Frame) -> Place:
+        """Where `node` stands, in the file of `frame`."""
+        return frame.space.source.place(node)
+
+    def tell(
+        self,
+        kind: str,
+        node: Any,
+        frame: Frame,
+        subject: Seen | None = None,
+        others: tuple[Seen, ...] = (),
+        certainty: str = "",
+        trail: tuple[Any, ...] = (),
+        **fields: Any,
+    ) -> None:
+        """Put an event into the journal, unless this part of the program is not being told of."""
+        if self.quiet or self.is_guarded(frame):
+            return
+        self.journal.events.append(Event(kind, self.place(node, frame), certainty, subject, others, fields, trail))
+
+    def is_guarded(self, frame: Frame | None) -> bool:
+        """Whether an exception raised in `frame` would be taken by the program itself."""
+        while frame is not None:
+            if frame.guarded:
+                return True
+            frame = frame.caller
+        return False
+
+    def refuse(
+        self,
+        key: str,
+        node: Any,
+        frame: Frame,
+        subject: Seen | None = None,
+        others: tuple[Seen, ...] = (),
+        off_cpu: bool = False,
+        trail: tuple[Any, ...] = (),
+        **fields: Any,
+    ) -> None:
+        """Torch refuses what stands at `node`: tell it, and end this path where it certainly raises."""
+        self.tell(key, node, frame, subject, others, "raises-off-cpu" if off_cpu else "raises", trail, **fields)
+        if not off_cpu:
+            raise PathEnds
+
+    # Forks
+
+    def fork(self, frame: Frame, arms: list[Callable[[], int]]) -> int:
+        """Walk each arm from the same state and join what they leave behind. Returns a signal.
+
+        An arm that leaves (return, break, continue) has its state noted at the scope it leaves; one
+        that raises is dropped. When every arm raises, PathEnds is raised.
+        """
+        heap = self.heap
+        states: list[Snapshot] = []
+        left = False
+        outer = heap.push()
+        for arm in arms:
+            level = heap.push()
+            try:
+                signal = arm()
+            except PathEnds:
+                heap.undo()
+                continue
+            except BudgetSpent:
+                heap.undo()
+                heap.keep()
+                raise
+            if signal == NORMAL:
+                states.append(heap.snapshot(level))
+            else:
+                left = True
+                self.leave(signal, frame)
+            heap.undo()
+        if states:
+            heap.merge(states)
+        heap.keep()
+        del outer
+        if states:
+            return NORMAL
+        if left:
+            return GONE
+        raise PathEnds
+
+    def leave(self, signal: int, frame: Frame) -> None:
+        """Note the present state at the scope that `signal` leaves."""
+        if signal == RETURN and frame.exits is not None:
+            exits, value = frame.exits, frame.value
+        elif signal in (BREAK, CONTINUE) and frame.loops:
+            exits, value = frame.loops[-1][0 if signal == BREAK else 1], None
+        else:
+            return
+        exits.taken.append((signal, value, self.heap.snapshot(exits.level)))
+
+    def fork_values(self, values: tuple[Any, ...], use: Callable[[Any], Any], frame: Frame) -> Any:
+        """`use` of each value, each from the same state; their joined result."""
+        results: list[Any] = []
+
+        def arm(value: Any) -> Callable[[], int]:
+            def run() -> int:
+                results.append(use(value))
+                return NORMAL
+
+            return run
+
+        self.fork(frame, [arm(value) for value in values])
+        return self.heap.joiner.all_of(tuple(results)) if results else UNKNOWN
+
+    # Values
+
+    def join(self, a: Any, b: Any) -> Any:
+        """A value that stands for `a` or `b`."""
+        return self.heap.joiner.join(a, b)
+
+    def settle(self, value: Any) -> Any:
+        """`value` without the alternatives that using it rules out: None, when there are others."""
+        if type(value) is OneOf:
+            others = tuple(one for one in value.values if one is not None)
+            if len(others) == 1:
+                return others[0]
+            if len(others) < len(value.values):
+                return OneOf(others)
+        return value
+
+    def open_up(self, value: Any, seen: set[int] | None = None) -> None:
+        """Unknown code has got hold of `value`: mutable containers and objects may differ afterwards."""
+        kind = type(value)
+        if kind is Sequence:
+            if value.kind == "list":
+                for item in value.items:
+                    self.open_up(item, seen)
+                self.heap.put(value, "items", ())
+                self.heap.put(value, "rest", UNKNOWN)
+            elif value.kind == "tuple":
+                for item in value.items:
+                    self.open_up(item, seen)
+        elif kind is Mapping:
+            for item in list(value.entries.values()):
+                self.open_up(item, seen)
+            for key in list(value.entries):
+                self.heap.put(value.entries, key, UNKNOWN)
+            self.heap.put(value, "rest", UNKNOWN)
+        elif kind is Iterator:
+            self.heap.put(value, "position", UNKNOWN)
+        elif kind is Instance and not value.opened:
+            self.heap.put(value, "opened", True)
+            seen = set() if seen is None else seen
+            for name, item in list(value.attributes.items()):
+                if type(item) is Tensor:
+                    self._doubt(item)
+                elif type(item) is Instance:
+                    self.open_up(item, seen)
+                elif type(item) in (Sequence, Mapping):
+                    self.open_up(item, seen)
+                else:
+                    self.heap.put(value.attributes, name, UNKNOWN)
+        elif kind is OneOf:
+            for item in value.values:
+                self.open_up(item, seen)
+
+    def _doubt(self, tensor: Tensor) -> None:
+        """Facts of a tensor that code we do not see may have changed in place."""
+        put = self.heap.put
+        put(tensor, "requires", MAYBE)
+        put(tensor, "leaf", ANY_LEAF)
+        put(tensor, "device", None)
+        put(tensor, "dtype", None)
+        put(tensor, "grad", UNKNOWN)
+        put(tensor, "parameter", None)
+
+    def new_storage(self) -> Storage:
+        """Fresh memory."""
+        return Storage()

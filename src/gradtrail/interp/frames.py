@@ -1,0 +1,64 @@
+"""Frames, scopes and the signals by which control leaves a block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradtrail.interp.values import MISSING
+
+if TYPE_CHECKING:
+    from gradtrail.interp.heap import Snapshot
+    from gradtrail.interp.project import Space
+    from gradtrail.interp.values import Function
+
+NORMAL, RETURN, BREAK, CONTINUE, GONE = range(5)
+"""How a block ends. GONE: every way through it left for somewhere that has been noted already."""
+
+
+class PathEnds(Exception):
+    """This path of the program ends here: torch certainly raises, or the program itself does."""
+
+
+class BudgetSpent(Exception):
+    """The work on one entry point has reached its limit."""
+
+
+class Exits:
+    """The states in which some paths have left a scope early, by the signal they left with."""
+
+    __slots__ = ("level", "taken")
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.taken: list[tuple[int, Any, Snapshot]] = []
+
+
+class Frame:
+    """The run of one function, class body, comprehension or module body.
+
+    `names` are the local names, or the space's names at module level. `scope` is the frame of the
+    function it was defined in. `caller` and `call` say where it was called from.
+    """
+
+    __slots__ = (
+        "names", "space", "scope", "function", "caller", "call", "depth", "exits", "loops", "receiver",
+        "owner", "value", "outer", "yielded", "guarded", "via",
+    )  # fmt: skip
+
+    def __init__(self, names: dict[str, Any], space: Space, scope: Frame | None, caller: Frame | None, call: Any) -> None:
+        self.names = names
+        self.space = space
+        self.scope = scope
+        self.function: Function | None = None
+        self.caller = caller
+        self.call = call
+        self.depth: int = 0 if caller is None else caller.depth + 1
+        self.exits: Exits | None = None
+        self.loops: list[tuple[Exits, Exits]] = []
+        self.receiver: Any = MISSING
+        self.owner: Any = None
+        self.value: Any = None
+        self.outer: dict[str, Frame | None] | None = None  # names declared global (None) or nonlocal
+        self.yielded: list[Any] | None = None
+        self.guarded = 0  # inside a try whose handlers, or a with, take what torch raises
+        self.via: Any = None  # the library call through which the program's function was called

@@ -1,0 +1,244 @@
+"""The autograd graph: what a backward walks, frees and refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtrail.interp.frames import Frame
+from gradtrail.interp.tensors import Tensors
+from gradtrail.interp.values import (
+    ANY_LEAF,
+    LEAF,
+    MAYBE,
+    NO,
+    UNKNOWN,
+    YES,
+    Node,
+    Origin,
+    Saved,
+    Tensor,
+)
+from gradtrail.laws import shapes
+
+
+class Reach:
+    """What a backward from some tensors comes to.
+
+    `nodes` and `leaves` map what is reached to whether that is certain; `complete` is False where
+    the walk met something that is not known, so that what is not listed may be reached all the same.
+    """
+
+    __slots__ = ("nodes", "leaves", "complete")
+
+    def __init__(self) -> None:
+        self.nodes: dict[Node, bool] = {}
+        self.leaves: dict[Tensor, bool] = {}
+        self.complete = True
+
+
+def reach(roots: list[Any], certain: bool = True) -> Reach:
+    """Walk the graph from `roots` (edges: nodes and leaf tensors)."""
+    found = Reach()
+    work: list[tuple[Any, bool]] = [(root, certain) for root in roots]
+    while work:
+        edge, sure = work.pop()
+        if type(edge) is Tensor:
+            if edge.requires != YES or edge.leaf != LEAF:
+                found.complete = False
+                sure = False
+            if found.leaves.get(edge) in (True, sure):
+                continue
+            found.leaves[edge] = sure
+            continue
+        if edge.kind == "opaque":
+            found.complete = False
+        known = found.nodes.get(edge)
+        sure = sure and edge.kind not in ("maybe",)
+        if known is True or known is sure:
+            continue
+        found.nodes[edge] = sure
+        inner = sure and edge.kind != "join"
+        if edge.kind in ("join", "maybe"):
+            found.complete = False
+        work.extend((one, inner) for one in edge.edges)
+    return found
+
+
+class Graph(Tensors):
+    """Backward passes."""
+
+    def backward(
+        self,
+        roots: list[Tensor],
+        node: Any,
+        frame: Frame,
+        gradients: Any = None,
+        retain: bool | None = False,
+        create: bool | None = False,
+        inputs: list[Tensor] | None = None,
+        accumulate: bool = True,
+        allow_unused: bool | None = False,
+    ) -> Reach:
+        """One backward pass; with `inputs`, only along the ways that lead to them.
+
+        Raises PathEnds, told as a refusal, where torch certainly raises.
+        """
+        for root in roots:
+            self._check_root(root, gradients, node, frame)
+        edges = [root.node if root.node is not None else root for root in roots if root.requires & YES]
+        whole = reach(edges, all(root.requires == YES for root in roots))
+        walked = whole
+        if inputs is not None:
+            self._check_inputs(inputs, whole, roots, allow_unused, node, frame)
+            walked = _towards(whole, inputs)
+        self._execute(walked, roots, node, frame, retain)
+        origin = self.origin("backward", node, frame)
+        if retain is not True:
+            for graph_node, sure in walked.nodes.items():
+                if graph_node.frees is False or graph_node.kind in ("join", "opaque"):
+                    continue
+                if graph_node.freed is None or (graph_node.freed is UNKNOWN and sure):
+                    self.heap.put(graph_node, "freed", origin if sure and retain is False and graph_node.frees else UNKNOWN)
+        if accumulate:
+            for leaf, sure in walked.leaves.items():
+                self.set_gradient(leaf, sure, create, node, frame)
+            for graph_node, sure in walked.nodes.items():
+                for result in graph_node.results:
+                    if result.retains is True and result.node is graph_node:
+                        self.set_gradient(result, sure, create, node, frame)
+            for root in roots:
+                if root.retains is True:
+                    self.set_gradient(root, True, create, node, frame)
+        return whole
+
+    def set_gradient(self, tensor: Tensor, sure: bool, create: bool | None, node: Any, frame: Frame) -> None:
+        """A backward has added to the gradient of `tensor`."""
+        if type(tensor.grad) is Tensor:
+            return
+        gradient = self.new_tensor(self.origin("gradient", node, frame))
+        gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
+        gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device
+        self.heap.put(tensor, "grad", gradient if sure else self.join(gradient, tensor.grad))
+
+    def _check_root(self, root: Tensor, gradients: Any, node: Any, frame: Frame) -> None:
+        if root.requires == NO:
+            self.refuse("backward-no-grad-fn", node, frame, self.seen(root, node, frame, "no-grad"), **self.mode_words())
+        if gradients is None and root.requires == YES and shapes.numel(root.shape) == "many":
+            self.refuse("backward-non-scalar", node, frame, self.seen(root, node, frame, "shape"), shape=_shape_text(root.shape))
+
+    def mode_words(self) -> dict[str, Any]:
+        """Whether grad mode has been left off by a plain statement, for the sentences."""
+        return {"mode_off": self.modes.grad is False and self.modes.set_by is not None}
+
+    def _check_inputs(
+        self, inputs: list[Tensor], whole: Reach, roots: list[Tensor], allow_unused: bool | None, node: Any, frame: Frame
+    ) -> None:
+        for tensor in inputs:
+            if tensor.requires == NO:
+                self.refuse("grad-input-not-tracked", node, frame, self.seen(tensor, node, frame, "no-grad"))
+        if allow_unused is not False or not whole.complete or any(root.requires != YES for root in roots):
+            return
+        for index, tensor in enumerate(inputs):
+            if tensor.requires != YES or tensor.many or tensor.same_on_cpu is not None:
+                continue
+            reached = tensor.node in whole.nodes if tensor.node is not None else tensor in whole.leaves
+            if not reached and tensor not in roots:
+                self.refuse(
+                    "grad-unused", node, frame, self.seen(tensor, node, frame), (self.seen(roots[0], node, frame),), index=index
+                )
+
+    def _execute(self, walked: Reach, roots: list[Tensor], node: Any, frame: Frame, retain: bool | None) -> None:
+        """Torch runs the nodes made last first; the first that cannot run raises."""
+        for graph_node in sorted(walked.nodes, key=lambda one: -one.serial):
+            sure = walked.nodes[graph_node]
+            if not sure:
+                continue
+            if graph_node.once and graph_node.freed == "differentiated":
+                self.refuse("once-differentiable", node, frame, self.seen(roots[0], node, frame), trail=(self.step_of(graph_node.origin, frame),))
+            if type(graph_node.freed) is Origin and graph_node.frees:
+                self._refuse_freed(graph_node, roots, node, frame)
+            for saved in graph_node.saved:
+                if saved.sure and type(saved.version) is int and type(saved.storage.version) is int:
+                    if saved.storage.version > saved.version:
+                        self._refuse_modified(graph_node, saved, roots, node, frame)
+
+    def _refuse_freed(self, graph_node: Node, roots: list[Tensor], node: Any, frame: Frame) -> None:
+        carried = [step for result in graph_node.results for step in result.steps[1:]]
+        origins = [graph_node.origin, *carried, graph_node.freed]
+        self.refuse(
+            "backward-twice", node, frame, self.seen(roots[0], node, frame), trail=self.steps_of(origins, frame),
+            op=graph_node.origin.fields.get("op", graph_node.name) if graph_node.origin.fields else graph_node.name,
+            same_place=graph_node.freed.node is node,
+        )  # fmt: skip
+
+    def _refuse_modified(self, graph_node: Node, saved: Saved, roots: list[Tensor], node: Any, frame: Frame) -> None:
+        writes = list(saved.storage.writes[saved.version :])
+        self.refuse(
+            "saved-modified", node, frame, self.seen(saved.tensor, node, frame),
+            trail=self.steps_of([graph_node.origin, *writes], frame),
+            op=graph_node.origin.fields.get("op", graph_node.name) if graph_node.origin.fields else graph_node.name,
+            which=saved.name, written_by=(writes[0].fields or {}).get("op", "") if writes else "",
+        )  # fmt: skip
+
+    def step_of(self, origin: Origin, frame: Frame) -> Any:
+        raise NotImplementedError
+
+    def steps_of(self, origins: list[Origin], frame: Frame) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def gradients_of(
+        self, roots: list[Tensor], inputs: list[Tensor], create: bool | None, walked: Reach, node: Any, frame: Frame
+    ) -> list[Tensor]:
+        """The gradients that autograd.grad hands out."""
+        results = []
+        once = [one for one in walked.nodes if one.once and walked.nodes[one]] if create else []
+        for tensor in inputs:
+            gradient = self.new_tensor(self.origin("gradient", node, frame))
+            gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device
+            gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
+            if create is not False:
+                edges = tuple(root.node for root in roots if root.node is not None)
+                gradient.node = Node("", "opaque", edges, (), None, gradient.origin, self.serial())
+                self._differentiated(once, gradient, edges)
+            results.append(gradient)
+        return results
+
+    def _differentiated(self, once: list[Node], gradient: Tensor, edges: tuple[Any, ...]) -> None:
+        """A gradient that passed through a once_differentiable backward, and whose incoming gradient
+        itself requires grad: a second backward through it raises."""
+        for function in once:
+            if _incoming_requires_grad(function, edges):
+                blocked = Node(function.name, "op", (), (), None, function.origin, self.serial())
+                blocked.once = True
+                blocked.freed = "differentiated"
+                gradient.node = Node("", "op", (blocked, *edges), (), None, gradient.origin, self.serial())
+                gradient.requires, gradient.leaf = YES, 10
+                return
+
+
+def _incoming_requires_grad(function: Node, edges: tuple[Any, ...]) -> bool:
+    """Whether a node behind `function` multiplies by a tensor that requires grad."""
+    for node, sure in reach(list(edges)).nodes.items():
+        if sure and function in node.edges and any(saved.sure and saved.tensor.requires == YES for saved in node.saved):
+            return True
+    return False
+
+
+def _towards(whole: Reach, inputs: list[Tensor]) -> Reach:
+    """The part of `whole` that lies on ways to `inputs`."""
+    found = Reach()
+    found.complete = whole.complete
+    goals: set[Any] = {tensor.node if tensor.node is not None else tensor for tensor in inputs}
+    found.leaves = {leaf: sure for leaf, sure in whole.leaves.items() if leaf in goals}
+    leads: dict[Any, bool] = {goal: True for goal in goals}
+    for node in sorted(whole.nodes, key=lambda one: one.serial):
+        if any(leads.get(edge) for edge in node.edges):
+            leads[node] = True
+            found.nodes[node] = whole.nodes[node]
+    return found
+
+
+def _shape_text(shape: tuple[int | None, ...] | None) -> str:
+    if shape is None:
+        return "?"
+    return "(" + ", ".join("?" if size is None else str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"

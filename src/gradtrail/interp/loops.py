@@ -1,0 +1,427 @@
+"""Loops by rounds, comprehensions, and generators as coroutines.
+
+A loop over a short known sequence is walked item by item. Any other loop is walked for a few rounds,
+each from the state that the last one left, and once more with its counters unknown; what holds after
+it is the join of the states in which it can have ended. A loop is taken to be entered.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator
+from typing import Any
+
+from gradtrail.interp import budget
+from gradtrail.interp.frames import BREAK, CONTINUE, GONE, NORMAL, RETURN, Exits, Frame, PathEnds
+from gradtrail.interp.statements import Statements
+from gradtrail.interp.values import INT, MISSING, UNKNOWN, Iterator, Mapping, OneOf, Range, Sequence, Some
+
+_WIDENED: dict[type, Some] = {int: INT, float: Some("float"), bool: Some("bool"), str: Some("str")}
+_MOST_NESTED_ROUNDS = 27
+
+
+class Supply:
+    """A value made anew each time it is asked for: the batches of a loader."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
+class Loops(Statements):
+    """Loops and what is iterated."""
+
+    def loop(self, node: Any, frame: Frame, rounds: Any, body: Callable[[], int]) -> int:
+        """Walk a `for` (over the value `rounds`) or a `while` (None); returns a signal."""
+        heap = self.heap
+        level = heap.push()
+        breaks = Exits(level)
+        ends: list[Any] = []
+        source = self._while_rounds(node, frame) if rounds is None else self.rounds(rounds, node.iter, frame)
+        signal, raised, done = NORMAL, False, 0
+        for value, sure in source:
+            if done and not sure:
+                ends.append(heap.snapshot(level))
+                if done >= budget.ROUNDS_OF_LOOP:
+                    self._widen(level)
+            inner = heap.push()
+            continues = Exits(inner)
+            frame.loops.append((breaks, continues))
+            try:
+                if rounds is not None:
+                    self.assign(node.target, value, frame)
+                signal = body()
+            except PathEnds:
+                raised = not continues.taken
+                signal = GONE
+            finally:
+                frame.loops.pop()
+            if continues.taken:
+                states = [state for _, _, state in continues.taken]
+                if signal in (NORMAL, CONTINUE):
+                    states.append(heap.snapshot(inner))
+                elif signal == GONE:
+                    heap.undo()
+                    heap.push()
+                if signal in (NORMAL, CONTINUE, GONE):
+                    heap.merge(states)
+                    signal = NORMAL
+            heap.keep()
+            done += 1
+            if signal == CONTINUE:
+                signal = NORMAL
+            if signal or raised:
+                break
+        return self._after_loop(node, frame, level, breaks, ends, signal, raised)
+
+    def _after_loop(
+        self, node: Any, frame: Frame, level: int, breaks: Exits, ends: list[Any], signal: int, raised: bool
+    ) -> int:
+        """Join the states in which the loop can have ended, and walk its `else`."""
+        heap = self.heap
+        states = [state for _, _, state in breaks.taken]
+        if raised and not states:
+            heap.keep()
+            raise PathEnds
+        if signal == RETURN:
+            if not states and not ends:
+                heap.keep()
+                return RETURN
+            self.leave(RETURN, frame)
+            states += ends
+        elif signal == GONE:
+            states += [] if raised else ends
+            if not states:
+                heap.keep()
+                return GONE
+        else:
+            states += ends
+            if states:
+                states.append(heap.snapshot(level))
+        if signal in (RETURN, GONE):
+            heap.undo()
+            heap.push()
+        if states:
+            heap.merge(states)
+        heap.keep()
+        if node.orelse and signal != BREAK:
+            return self.block(node.orelse, frame)
+        return NORMAL
+
+    def _while_rounds(self, node: ast.While, frame: Frame) -> Generator[tuple[Any, bool], None, None]:
+        for number in range(budget.ROUNDS_OF_LOOP + 1):
+            answer = self.truth(self.evaluate(node.test, frame))
+            if answer is False:
+                return
+            if answer is True and number == budget.ROUNDS_OF_LOOP and type(node.test) is ast.Constant:
+                return
+            self.narrow(node.test, True, frame)
+            yield None, answer is True and number < budget.ROUNDS_OF_LOOP
+
+    def _widen(self, level: int) -> None:
+        """Numbers and strings that the rounds have changed may be anything of their type from here on."""
+        for container, key, value in self.heap.snapshot(level).values():
+            if type(container) is dict and type(value) in _WIDENED:
+                self.heap.put(container, key, _WIDENED[type(value)])
+
+    def rounds(self, iterable: Any, node: Any, frame: Frame) -> Generator[tuple[Any, bool], None, None]:
+        """The values of a loop's rounds; False beside those that are only possible rounds."""
+        iterable = self.settle(iterable)
+        if type(iterable) is Range and iterable.length is not None and iterable.length > budget.ROUNDS_OF_LOOP + 1:
+            for number in range(budget.ROUNDS_OF_LOOP):
+                yield iterable.start + number * iterable.step, True
+            yield INT, False
+            return
+        if type(iterable) is Iterator and iterable.generator is not None:
+            generator = iterable.generator
+            for number in range(budget.ITEMS_OF_LOOP):
+                try:
+                    value = next(generator)
+                except StopIteration:
+                    return
+                yield value, True
+            return
+        found = self.items_of(iterable, node, frame, supply=True)
+        if found is None:
+            found = ((), UNKNOWN)
+        items, rest = found
+        if rest is MISSING and len(items) <= budget.ITEMS_OF_LOOP:
+            for item in items:
+                yield item, True
+            return
+        known = items[: budget.ROUNDS_OF_LOOP] if len(items) > budget.ITEMS_OF_LOOP else items
+        for item in known:
+            yield item, True
+        if rest is MISSING:
+            yield self.heap.joiner.all_of(items), False
+            return
+        for _ in range(max(budget.ROUNDS_OF_LOOP - len(known), 1)):
+            yield self.supplied(rest), False
+
+    def supplied(self, value: Any) -> Any:
+        """`value`, made now if it is a supply."""
+        return value.make() if type(value) is Supply else value
+
+    def items_of(
+        self, value: Any, node: Any, frame: Frame, supply: bool = False
+    ) -> tuple[tuple[Any, ...], Any] | None:
+        """The items of an iterable: those known, and what stands for any further ones (MISSING: none).
+
+        An iterator is used up by this. None when nothing is known. With `supply`, the further ones
+        may come as a `Supply`.
+        """
+        value = self.settle(value)
+        kind = type(value)
+        if kind is Sequence:
+            return value.items, value.rest
+        if kind is Mapping:
+            return tuple(value.entries), (MISSING if value.rest is MISSING else UNKNOWN)
+        if kind is Range:
+            if value.length is None or value.length > budget.ITEMS_OF_SEQUENCE:
+                return (), INT
+            return tuple(range(value.start, value.stop, value.step)), MISSING
+        if kind is str:
+            return tuple(value[: budget.ITEMS_OF_SEQUENCE]), MISSING
+        if kind is Iterator:
+            found = self._used_up(value)
+        elif kind is OneOf:
+            parts = [self.items_of(one, node, frame) for one in value.values]
+            if any(part is None for part in parts):
+                return None
+            known = [part for part in parts if part is not None]
+            return (), self.heap.joiner.all_of(tuple(x for items, rest in known for x in (*items, rest) if x is not MISSING))
+        else:
+            found = self.iterate_object(value, node, frame)
+        if found is not None and not supply and type(found[1]) is Supply:
+            return found[0], found[1].make()
+        return found
+
+    def iterate_object(self, value: Any, node: Any, frame: Frame) -> tuple[tuple[Any, ...], Any] | None:
+        raise NotImplementedError
+
+    def _used_up(self, iterator: Iterator) -> tuple[tuple[Any, ...], Any] | None:
+        """What is left in an iterator; nothing is left afterwards."""
+        if iterator.generator is not None:
+            items = []
+            for value in iterator.generator:
+                items.append(value)
+                if len(items) >= budget.ITEMS_OF_LOOP:
+                    break
+            return tuple(items), MISSING
+        position = iterator.position
+        if type(position) is not int:
+            return None
+        self.heap.put(iterator, "position", 1 << 30)
+        if position >= 1 << 30:
+            return (), MISSING
+        return iterator.items[position:], iterator.rest
+
+    # Comprehensions
+
+    def comprehension(self, node: Any, frame: Frame, take: Callable[[Frame, bool], None]) -> None:
+        """Walk the `for` parts of a comprehension; `take(frame, sure)` is called for every element."""
+        inner = Frame({}, frame.space, frame, frame.caller, frame.call)
+        inner.function = frame.function
+        inner.receiver = frame.receiver
+        inner.owner = frame.owner
+        inner.depth = frame.depth
+        inner.guarded = frame.guarded
+
+        def walk(index: int, sure: bool) -> None:
+            if index == len(node.generators):
+                self.step()
+                take(inner, sure)
+                return
+            part = node.generators[index]
+            iterable = self.evaluate(part.iter, frame if index == 0 else inner)
+            for value, certain in self.rounds(iterable, part.iter, inner):
+                self.assign(part.target, value, inner)
+                kept = True
+                known = sure and certain
+                for test in part.ifs:
+                    answer = self.truth(self.evaluate(test, inner))
+                    if answer is False:
+                        kept = False
+                        break
+                    self.narrow(test, True, inner)
+                    known = known and answer is True
+                if kept:
+                    walk(index + 1, known)
+
+        walk(0, True)
+
+    def e_list_comprehension(self, node: Any, frame: Frame) -> Any:
+        items: list[Any] = []
+        unsure: list[Any] = []
+
+        def take(inner: Frame, sure: bool) -> None:
+            value = self.evaluate(node.elt, inner)
+            if sure and not unsure:
+                items.append(value)
+            else:
+                unsure.append(value)
+
+        self.comprehension(node, frame, take)
+        kind = "set" if type(node) is ast.SetComp else "list"
+        if not unsure:
+            result = Sequence(kind, tuple(items))
+        else:
+            result = Sequence(kind, (), self.heap.joiner.all_of((*items, *unsure)))
+        if type(node) is ast.GeneratorExp:
+            return Iterator(result.items, result.rest, "generator")
+        return result
+
+    def e_dict_comprehension(self, node: ast.DictComp, frame: Frame) -> Any:
+        result = Mapping()
+
+        def take(inner: Frame, sure: bool) -> None:
+            key = self.evaluate(node.key, inner)
+            value = self.evaluate(node.value, inner)
+            self.put_entry(result, key, value)
+
+        self.comprehension(node, frame, take)
+        return result
+
+    def put_entry(self, mapping: Mapping, key: Any, value: Any) -> None:
+        """`mapping[key] = value`."""
+        known = key_of(key)
+        if known is MISSING:
+            joined = value if mapping.rest is MISSING else self.join(mapping.rest, value)
+            self.heap.put(mapping, "rest", joined)
+        else:
+            self.heap.put(mapping.entries, known, value)
+
+    # Generators
+
+    def suspended(self, frame: Frame, body: list[ast.stmt], modes: Callable[[], Any]) -> Iterator:
+        """A generator that has not started."""
+        iterator = Iterator((), MISSING, "generator")
+        iterator.generator = self._coroutine(frame, body, modes)
+        return iterator
+
+    def _coroutine(
+        self, frame: Frame, body: list[ast.stmt], modes: Callable[[], Any]
+    ) -> Generator[Any, None, None]:
+        """The values that a generator function yields, its body walked between them.
+
+        A log of the heap is never left open across a yield, so branches that hold one are walked one
+        after the other.
+        """
+        yield from self._yielding(body, frame)
+
+    def _yielding(self, statements: list[ast.stmt], frame: Frame) -> Generator[Any, None, int]:
+        for statement in statements:
+            self.step()
+            if not has_yield(statement):
+                signal = self.block([statement], frame)
+            else:
+                signal = yield from self._yield_statement(statement, frame)
+            if signal:
+                return signal
+        return NORMAL
+
+    def _yield_statement(self, node: Any, frame: Frame) -> Generator[Any, None, int]:
+        kind = type(node)
+        if kind is ast.If:
+            answer = self.truth(self.evaluate(node.test, frame))
+            signal = NORMAL
+            if answer is not False:
+                signal = yield from self._yielding(node.body, frame)
+                if answer is None and signal != NORMAL:
+                    signal = NORMAL
+            if answer is not True:
+                signal = yield from self._yielding(node.orelse, frame)
+            return signal
+        if kind is ast.For or kind is ast.AsyncFor:
+            for value, _ in self.rounds(self.evaluate(node.iter, frame), node.iter, frame):
+                self.assign(node.target, value, frame)
+                signal = yield from self._yielding(node.body, frame)
+                if signal == BREAK:
+                    break
+                if signal == RETURN:
+                    return RETURN
+            return NORMAL
+        if kind is ast.While:
+            for _ in self._while_rounds(node, frame):
+                signal = yield from self._yielding(node.body, frame)
+                if signal == BREAK:
+                    break
+                if signal == RETURN:
+                    return RETURN
+            return NORMAL
+        if kind is ast.With or kind is ast.AsyncWith:
+            managers = []
+            for item in node.items:
+                manager = self.evaluate(item.context_expr, frame)
+                value = self.enter(manager, item.context_expr, frame)
+                managers.append((manager, item.context_expr))
+                if item.optional_vars is not None:
+                    self.assign(item.optional_vars, value, frame)
+            try:
+                return (yield from self._yielding(node.body, frame))
+            finally:
+                self.leave_all(managers, frame)
+        if kind is ast.Try:
+            try:
+                signal = yield from self._yielding(node.body, frame)
+            finally:
+                if node.finalbody:
+                    self.block(node.finalbody, frame)
+            return signal
+        yield from self._yield_expressions(node, frame)
+        return NORMAL
+
+    def _yield_expressions(self, node: Any, frame: Frame) -> Generator[Any, None, None]:
+        """A simple statement that holds a `yield`: its value is yielded; what comes back is unknown."""
+        value = getattr(node, "value", None)
+        if type(value) is ast.Yield:
+            yield None if value.value is None else self.evaluate(value.value, frame)
+        elif type(value) is ast.YieldFrom:
+            for item, _ in self.rounds(self.evaluate(value.value, frame), value, frame):
+                yield item
+        else:
+            for part in ast.walk(node):
+                if type(part) is ast.Yield:
+                    yield None if part.value is None else self.evaluate(part.value, frame)
+        for target in getattr(node, "targets", ()):
+            self.assign(target, UNKNOWN, frame)
+
+
+def key_of(key: Any) -> Any:
+    """What serves as a key of `Mapping.entries`, MISSING when the key is not known."""
+    kind = type(key)
+    if kind in (int, str, bool, float, type(None), bytes):
+        return key
+    if kind is Sequence and key.kind == "tuple" and key.rest is MISSING:
+        parts = tuple(key_of(item) for item in key.items)
+        return MISSING if any(part is MISSING for part in parts) else parts
+    if kind.__name__ in ("Instance", "Tensor", "Class", "Function"):
+        return key
+    if kind.__name__ == "Library":
+        return ("library", key.path)
+    return MISSING
+
+
+def has_yield(node: Any) -> bool:
+    """Whether a statement holds a `yield` of its own function; remembered on the node."""
+    known = getattr(node, "gradtrail_yields", None)
+    if known is None:
+        known = _own_yield(node)
+        node.gradtrail_yields = known
+    return bool(known)
+
+
+def _own_yield(node: Any) -> bool:
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        kind = type(part)
+        if kind is ast.Yield or kind is ast.YieldFrom:
+            return True
+        if part is not node and kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef):
+            continue
+        if kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef) and part is node:
+            return False
+        stack.extend(ast.iter_child_nodes(part))
+    return False

@@ -1,0 +1,153 @@
+"""The abstract machine: entry points, and the journal of a program.
+
+The parts stand on each other in this order, each a class that the next one extends:
+
+    core         the heap, numbers, events, forks
+    statements   what a statement does
+    loops        loops by rounds, comprehensions, generators
+    expressions  what an expression gives
+    calls        functions, classes, objects of the program
+    tensors      rows of the laws applied to tensors
+    graph        backward passes
+    trails       from origins to steps
+    modules      torch.nn.Module
+    libraries    everything else that is called
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradtrail.interp import budget
+from gradtrail.interp.events import Event
+from gradtrail.interp.frames import BudgetSpent, Frame, PathEnds
+from gradtrail.interp.heap import Heap
+from gradtrail.interp.journal import Journal
+from gradtrail.interp.libraries import Libraries
+from gradtrail.interp.project import Project, Space
+from gradtrail.interp.values import UNKNOWN, Class, Function
+
+OnValue = Callable[[Any, Frame, Any], None]
+
+
+class Machine(Libraries):
+    """Interprets the files of one project, one as entry at a time."""
+
+    def run(self, space: Space) -> Journal:
+        """The journal of the program that `space` is: its body, then what nobody has called."""
+        self.journal = Journal(space.filename)
+        self.limits_told = set()
+        self.heap.push()
+        try:
+            self._body(space)
+            self._uncalled(space)
+        finally:
+            while self.heap.logs:
+                self.heap.undo()
+        return self.journal
+
+    def _body(self, space: Space) -> None:
+        space.state = "running"
+        frame = Frame(space.names, space, None, None, None)
+        self._within(budget.STEPS_OF_MODULE, space.name, lambda: self.block(space.tree.body, frame))
+        space.state = "done"
+
+    def _within(self, steps: int, name: str, work: Callable[[], Any]) -> None:
+        """Do `work` until it is done, its path ends, or its budget is spent."""
+        self.steps, self.limit = 0, steps
+        level = len(self.heap.logs)
+        try:
+            work()
+        except PathEnds:
+            pass
+        except BudgetSpent:
+            self.tell_limit("steps", name, steps=steps)
+        while len(self.heap.logs) > level:
+            self.heap.keep()
+        self.modes.grad, self.modes.inference, self.modes.set_by = True, False, None
+
+    def _uncalled(self, space: Space) -> None:
+        """Functions and methods that the body did not reach, with unknown arguments."""
+        for function in space.functions:
+            if not function.called:
+                self._entry(function, [], space)
+        for cls in space.classes:
+            self._methods(cls, space)
+
+    def _methods(self, cls: Class, space: Space) -> None:
+        waiting = [one for one in cls.members.values() if type(one) is Function and not one.called and one.owner is cls]
+        if not waiting:
+            return
+        frame = Frame({}, space, None, None, None)
+        made: list[Any] = []
+
+        def make() -> None:
+            made.append(self.instantiate(cls, [], {}, cls.node, frame))
+
+        self.quiet += bool(cls.made)
+        try:
+            self._within(budget.STEPS_OF_FUNCTION, cls.name, make)
+        finally:
+            self.quiet -= bool(cls.made)
+        receiver = made[0] if made else UNKNOWN
+        for function in waiting:
+            if not function.called:
+                first = [] if function.kind == "static" else [cls if function.kind == "class" else receiver]
+                self._entry(function, first, space)
+
+    def _entry(self, function: Function, first: list[Any], space: Space) -> None:
+        """One function nobody calls, as an entry point; what it does to objects is taken back."""
+        frame = Frame({}, space, None, None, None)
+        self.heap.push()
+        self._within(
+            budget.STEPS_OF_FUNCTION,
+            function.name,
+            lambda: self.call_function(function, first, {}, function.node, frame),
+        )
+        self.heap.undo()
+
+    def run_imported(self, space: Space) -> None:
+        """Walk the body of an imported file, once; nothing is told of it."""
+        if space.state != "new":
+            return
+        space.state = "running"
+        heap, modes, steps, limit = self.heap, self.modes, self.steps, self.limit
+        self.heap = Heap(heap.joiner)  # what a module body makes stays, whatever branch imported it
+        self.modes = type(modes)()
+        self.quiet += 1
+        frame = Frame(space.names, space, None, None, None)
+        try:
+            self._within(budget.STEPS_OF_FUNCTION, space.name, lambda: self.block(space.tree.body, frame))
+        finally:
+            self.quiet -= 1
+            self.heap, self.modes, self.steps, self.limit = heap, modes, steps, limit
+            space.state = "done"
+
+
+def interpret(
+    project: Project,
+    filename: str,
+    *,
+    on_event: Callable[[Event], None] | None = None,
+    on_value: OnValue | None = None,
+    torch_version: str | None = None,
+) -> Journal:
+    """The journal of the program in `filename`, and of what it imports as far as it uses it.
+
+    `on_event` is called with each event at the end, `on_value` with each expression's node, frame and
+    value while it is evaluated. `torch_version` chooses among facts that changed between releases.
+    Raises `Unreadable` when the file cannot be read or parsed.
+    """
+    if project.machine is None:
+        project.machine = Machine(project)
+    machine = project.machine
+    machine.on_value = on_value
+    try:
+        journal = machine.run(project.entry(filename))
+    finally:
+        machine.on_value = None
+    if on_event is not None:
+        for event in journal.events:
+            on_event(event)
+    return journal

@@ -1,0 +1,372 @@
+"""`torch.optim`: what an optimizer is handed, and what its methods do to the tensors it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtrail.interp.frames import Frame, PathEnds
+from gradtrail.interp.models.registry import argument
+from gradtrail.interp.values import (
+    LEAF,
+    MISSING,
+    NO,
+    UNKNOWN,
+    YES,
+    Array,
+    Bound,
+    Function,
+    Instance,
+    Iterator,
+    Library,
+    Mapping,
+    OneOf,
+    Sequence,
+    Some,
+    Tensor,
+    Unknown,
+)
+from gradtrail.laws import optimizers
+from gradtrail.laws.optimizers import OptimizerRefusal, ParamSeen, ParamsSeen
+
+Args = list[Any]
+Keywords = dict[str, Any]
+
+
+class Built:
+    """One construction: the groups that were handed over, as far as they are known."""
+
+    __slots__ = ("groups", "complete", "expressions")
+
+    def __init__(self) -> None:
+        self.groups: list[list[Tensor]] = []
+        self.complete = True
+        self.expressions: dict[Tensor, Any] = {}
+
+
+def build(m: Any, name: str, instance: Instance, args: Args, keywords: Keywords, node: Any, frame: Frame) -> None:
+    """The constructor of an optimizer: its checks, in both worlds, and what it holds afterwards."""
+    law = optimizers.optimizer(name)
+    params = m.settle(argument(args, keywords, 0, "params", UNKNOWN))
+    differentiable = keywords.get("differentiable", False)
+    built = Built()
+    whole, subjects = _seen_params(m, params, built, node, frame)
+    m.heap.put(instance.state, "built", built)
+    m.heap.put(instance.state, "groups", _groups_value(built))
+    m.heap.put(instance.attributes, "param_groups", _groups_value(built))
+    expression = _params_expression(node)
+    if law is None or differentiable is not False:
+        return
+    found = optimizers.refusal(whole, False, name)
+    where = expression if expression is not None else node
+    if found is not None and found.raises:
+        _refuse(m, found, subjects, params, name, node, where, frame, off_cpu=False)
+    elsewhere, subjects_elsewhere = _seen_params(m, params, Built(), node, frame, elsewhere=True, again=(whole, subjects))
+    away = optimizers.refusal(elsewhere, False, name)
+    if away is not None and away.raises:
+        _refuse(m, away, subjects_elsewhere, params, name, node, where, frame, off_cpu=True)
+    m.tell("optimizer-built", node, frame, None, tuple(_silent(m, built, node, frame)), optimizer=name, **_group_words(m, whole, params, node))
+
+
+def _group_words(m: Any, whole: ParamsSeen, params: Any, node: Any) -> dict[str, Any]:
+    """Words about what is silently ignored: an empty group, tuples read as names."""
+    empty = [i for i, group in enumerate(whole.items) if group.kind == "group" and group.params is not None and group.params.complete
+             and not group.params.items and group.params.container == "iterable"]  # fmt: skip
+    return {"empty": tuple(empty)}
+
+
+def _silent(m: Any, built: Built, node: Any, frame: Frame) -> list[Any]:
+    """The tensors that are accepted and will never be trained: leaves that do not require grad."""
+    result = []
+    for group in built.groups:
+        for tensor in group:
+            if tensor.requires == NO and tensor.leaf == LEAF and not tensor.many:
+                seen = m.seen(tensor, node, frame, "no-grad")
+                seen.facts["element"] = True
+                result.append(seen)
+    return result
+
+
+def _params_expression(node: Any) -> Any:
+    if getattr(node, "args", None):
+        return node.args[0]
+    return next((keyword.value for keyword in getattr(node, "keywords", ()) if keyword.arg == "params"), None)
+
+
+def _refuse(
+    m: Any, found: OptimizerRefusal, subjects: dict[tuple[int, ...], Any], params: Any, name: str, node: Any, where: Any, frame: Frame, off_cpu: bool
+) -> None:
+    subject = subjects.get(found.path, params)
+    fields: dict[str, Any] = {"optimizer": name}
+    if type(subject) is Tensor:
+        seen = m.seen(subject, where, frame)
+    else:
+        seen = m.seen(subject, where, frame)
+        fields["type"] = _type_word(subject)
+    if found.key == "optimizer-empty":
+        fields["hidden"] = _hidden_modules(m, subjects.get(("module",)), frame)  # type: ignore[call-overload]
+    if found.key == "optimizer-two-groups" and type(subject) is Tensor:
+        seen = m.seen(_twice(subjects, found.path, subject), where, frame)
+    at = _element_node(where, found.path, frame)
+    if type(subject) is Iterator and subject.of == "generator":
+        pass
+    m.refuse(found.key, at if frame.function is None or at is not where else at, frame, seen, off_cpu=off_cpu, **fields)
+
+
+def _twice(subjects: dict[tuple[int, ...], Any], path: tuple[int, ...], subject: Tensor) -> Tensor:
+    """The tensor that an earlier group holds already."""
+    earlier: set[Tensor] = set()
+    for known, value in subjects.items():
+        if type(value) is Tensor and known and type(known[0]) is int and known[0] < path[0]:
+            earlier.add(value)
+    for known, value in subjects.items():
+        if known and known[0] == path[0] and value in earlier:
+            return value
+    return subject
+
+
+def _element_node(where: Any, path: tuple[int, ...], frame: Frame) -> Any:
+    """The element itself where the list is written out in the call."""
+    import ast
+
+    node = where
+    for index in path:
+        if type(node) in (ast.List, ast.Tuple) and index < len(node.elts) and not any(type(one) is ast.Starred for one in node.elts):
+            node = node.elts[index]
+            if type(node) is ast.Dict:
+                for key, value in zip(node.keys, node.values):
+                    if type(key) is ast.Constant and key.value == "params":
+                        node = value
+                        break
+        else:
+            break
+    return node if hasattr(node, "lineno") else where
+
+
+def _hidden_modules(m: Any, module: Any, frame: Frame) -> Any:
+    """Where a module keeps modules in a plain list, so that its parameters are not found."""
+    if type(module) is not Instance:
+        return None
+    from gradtrail.interp.modules import is_module
+
+    for name, value in module.attributes.items():
+        values = value.items if type(value) is Sequence else tuple(value.entries.values()) if type(value) is Mapping else ()
+        if any(is_module(one) for one in values) or type(value) is Sequence and is_module(value.rest):
+            origin = (module.state.get("stored") or {}).get(name)
+            if origin is not None:
+                return (name, m.step_of(origin, frame), "list" if type(value) is Sequence else "dict")
+    return None
+
+
+def _type_word(value: Any) -> str:
+    kind = type(value)
+    if kind is Iterator:
+        return value.of
+    if kind is Instance:
+        return value.library.rpartition(".")[2] if value.library else getattr(value.cls, "name", "object")
+    if kind is Sequence:
+        return str(value.kind)
+    if kind is Mapping:
+        return "dict"
+    if kind is Some:
+        return str(value.type)
+    if kind is Bound or kind is Function:
+        return "method"
+    return "ndarray" if kind is Array else kind.__name__
+
+
+def _seen_params(
+    m: Any, params: Any, built: Built, node: Any, frame: Frame, elsewhere: bool = False, again: Any = None
+) -> tuple[ParamsSeen, dict[Any, Any]]:
+    """What is handed to the constructor, as the laws take it; the values by path beside it."""
+    subjects: dict[Any, Any] = {}
+    if again is not None:
+        return _in_other_world(again[0], again[1]), again[1]
+    kind = type(params)
+    if kind is Tensor:
+        subjects[()] = params
+        return ParamsSeen((_seen(params),), "tensor"), subjects
+    if kind is Unknown or kind is OneOf or kind is Some and params.type == "object":
+        built.complete = False
+        return ParamsSeen((), "unknown", False), subjects
+    if kind in (int, float, bool, type(None)) or kind is Bound or kind is Function:
+        subjects[()] = params
+        return ParamsSeen((), "not-iterable"), subjects
+    if kind is Instance:
+        from gradtrail.interp.modules import is_module
+
+        subjects[()] = params
+        iterable = type(params.cls) is not Library and params.cls.find("__iter__") is not MISSING
+        containers = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ParameterList", "torch.nn.ModuleDict", "torch.nn.ParameterDict")
+        if is_module(params) and not iterable and params.library not in containers:
+            return ParamsSeen((), "not-iterable"), subjects
+        if params.library not in containers:
+            built.complete = False
+            return ParamsSeen((), "unknown", False), subjects
+    found = m.items_of(params, node, frame)
+    if found is None:
+        built.complete = False
+        return ParamsSeen((), "unknown", False), subjects
+    items, rest = found
+    if type(params) is Iterator and params.of == "Module.parameters":
+        subjects[("module",)] = _module_of(m, node, frame)
+    container = "set" if kind is Sequence and params.kind == "set" else "iterable"
+    seen = []
+    group: list[Tensor] = []
+    for index, item in enumerate(items):
+        item = m.settle(item)
+        seen.append(_seen_item(m, item, (index,), subjects, group, built, node, frame))
+    built.groups.insert(0, group) if group else None
+    if rest is not MISSING:
+        built.complete = False
+        rest = m.settle(rest)
+        if type(rest) is Tensor or type(rest) is Instance or type(rest) is Iterator:
+            seen.append(_seen_item(m, rest, (len(items),), subjects, group, built, node, frame))
+    return ParamsSeen(tuple(seen), container, rest is MISSING), subjects
+
+
+def _module_of(m: Any, node: Any, frame: Frame) -> Any:
+    """The module of `Adam(model.parameters())`, looked up without doing anything."""
+    import ast
+
+    expression = _params_expression(node)
+    if type(expression) is ast.Call and type(expression.func) is ast.Attribute:
+        value = expression.func.value
+        if type(value) is ast.Name:
+            return m.settle(m.look_up(value.id, frame))
+        if type(value) is ast.Attribute and type(value.value) is ast.Name:
+            owner = m.settle(m.look_up(value.value.id, frame))
+            if type(owner) is Instance:
+                return m.settle(owner.attributes.get(value.attr))
+    return None
+
+
+def _seen_item(
+    m: Any, item: Any, path: tuple[int, ...], subjects: dict[Any, Any], group: list[Tensor], built: Built, node: Any, frame: Frame
+) -> ParamSeen:
+    kind = type(item)
+    subjects[path] = item
+    if kind is Tensor:
+        group.append(item)
+        return _seen(item)
+    if kind is Mapping:
+        return _seen_group(m, item, path, subjects, built, node, frame)
+    if kind is Sequence and item.kind in ("tuple", "namedtuple") and item.rest is MISSING and len(item.items) >= 2:
+        second = m.settle(item.items[1])
+        if type(second) is Tensor:
+            group.append(second)
+        return ParamSeen("named", value=_seen(second) if type(second) is Tensor else ParamSeen("unknown" if type(second) is Unknown else "other"))
+    if kind is Unknown or kind is OneOf or kind is Some and item.type == "object":
+        built.complete = False
+        return ParamSeen("unknown")
+    return ParamSeen("other")
+
+
+def _seen(tensor: Tensor) -> ParamSeen:
+    leaf = True if tensor.leaf & 2 == 0 else False if tensor.leaf & 1 == 0 else None
+    retains = tensor.retains if type(tensor.retains) is bool else None
+    return ParamSeen("tensor", leaf, retains, tensor if not tensor.many else None, None if tensor.shape is None else len(tensor.shape))
+
+
+def _seen_group(
+    m: Any, item: Mapping, path: tuple[int, ...], subjects: dict[Any, Any], built: Built, node: Any, frame: Frame
+) -> ParamSeen:
+    value = m.settle(item.entries.get("params", MISSING))
+    if value is MISSING:
+        built.complete = False
+        return ParamSeen("group", params=None if item.rest is MISSING else ParamsSeen((), "unknown", False))
+    if type(value) is Tensor:
+        subjects[(*path, 0)] = value
+        built.groups.append([value])
+        return ParamSeen("group", params=ParamsSeen((_seen(value),), "tensor"))
+    found = m.items_of(value, node, frame) if type(value) in (Sequence, Iterator, Instance) else None
+    if found is None:
+        built.complete = False
+        return ParamSeen("group", params=ParamsSeen((), "unknown", False))
+    group: list[Tensor] = []
+    seen = [_seen_item(m, m.settle(one), (*path, index), subjects, group, built, node, frame) for index, one in enumerate(found[0])]
+    built.groups.append(group)
+    if found[1] is not MISSING:
+        built.complete = False
+        rest = m.settle(found[1])
+        if type(rest) is Tensor:
+            seen.append(_seen_item(m, rest, (*path, len(seen)), subjects, group, built, node, frame))
+    container = "set" if type(value) is Sequence and value.kind == "set" else "iterable"
+    return ParamSeen("group", params=ParamsSeen(tuple(seen), container, found[1] is MISSING))
+
+
+def _in_other_world(whole: ParamsSeen, subjects: dict[Any, Any]) -> ParamsSeen:
+    """The same elements with the leaf facts of a machine whose device is not the CPU."""
+
+    def moved(item: ParamSeen, path: tuple[int, ...]) -> ParamSeen:
+        value = subjects.get(path)
+        if item.kind == "tensor" and type(value) is Tensor:
+            leaf = True if value.leaf & 8 == 0 else False if value.leaf & 4 == 0 else None
+            return item._replace(leaf=leaf)
+        if item.kind == "group" and item.params is not None:
+            inner = tuple(moved(one, (*path, index)) for index, one in enumerate(item.params.items))
+            return item._replace(params=item.params._replace(items=inner))
+        return item
+
+    return whole._replace(items=tuple(moved(item, (index,)) for index, item in enumerate(whole.items)))
+
+
+def _groups_value(built: Built) -> Any:
+    groups = tuple(Mapping({"params": Sequence("list", tuple(group), MISSING if built.complete else UNKNOWN), "lr": Some("float")}, UNKNOWN) for group in built.groups)
+    return Sequence("list", groups, MISSING if built.complete else UNKNOWN)
+
+
+def tensors_of(instance: Instance) -> list[Tensor]:
+    """The tensors that an optimizer holds."""
+    built = instance.state.get("built")
+    return [tensor for group in built.groups for tensor in group] if isinstance(built, Built) else []
+
+
+def optimizer_method(m: Any, instance: Instance, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
+    """A method of an optimizer."""
+    if name == "step":
+        return _step(m, instance, args, keywords, node, frame)
+    if name == "zero_grad":
+        m.clear_gradients(tensors_of(instance), argument(args, keywords, 0, "set_to_none", True))
+        return None
+    if name == "add_param_group":
+        built = instance.state.get("built")
+        if isinstance(built, Built) and args and type(args[0]) is Mapping:
+            fresh = Built()
+            fresh.groups = [list(group) for group in built.groups]
+            subjects: dict[Any, Any] = {}
+            seen = _seen_group(m, args[0], (0,), subjects, fresh, node, frame)
+            found = optimizers.refusal(ParamsSeen((seen,)), False)
+            if found is not None and found.raises:
+                _refuse(m, found, subjects, args[0], (instance.library or "").rpartition(".")[2], node, node, frame, off_cpu=False)
+            m.heap.put(instance.state, "built", fresh)
+        return None
+    if name in ("state_dict",):
+        return Mapping({}, UNKNOWN)
+    if name in ("load_state_dict", "train", "eval", "register_step_post_hook", "register_step_pre_hook"):
+        return None
+    return m.call_unknown(args, keywords)
+
+
+def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
+    """`step()`: the closure, then an in-place write of every tensor that has a gradient."""
+    closure = argument(args, keywords, 0, "closure")
+    result = None
+    if closure is not None:
+        before = m.modes.grad
+        m.heap.put(m.modes, "grad", True)
+        try:
+            result = m.call(closure, [], {}, node, frame)
+        except PathEnds:
+            m.heap.put(m.modes, "grad", before)
+            raise
+        m.heap.put(m.modes, "grad", before)
+    for tensor in tensors_of(instance):
+        if tensor.grad is None:
+            continue
+        if tensor.inference is True and not m.modes.inference:
+            m.refuse("inference-in-place", node, frame, m.seen(tensor, node, frame, "inference"), op="step")
+        m.bump(tensor, node, frame, "step", certain=type(tensor.grad) is Tensor and tensor.requires == YES)
+    return result
+
+
+__all__ = ["Library", "build", "optimizer_method", "tensors_of"]

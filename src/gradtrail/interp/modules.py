@@ -1,0 +1,891 @@
+"""`torch.nn.Module`: what it registers, what its methods do, and what a call of a layer amounts to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtrail.interp.expressions import Rest
+from gradtrail.interp.frames import Frame
+from gradtrail.interp.loops import key_of
+from gradtrail.interp.tensors import device_from, plain_value
+from gradtrail.interp.trails import Trails
+from gradtrail.interp.values import (
+    ANY_LEAF,
+    BOOL,
+    CPU,
+    INT,
+    LEAF,
+    MAYBE,
+    MISSING,
+    NO,
+    NON_LEAF,
+    UNKNOWN,
+    YES,
+    Class,
+    Device,
+    Dtype,
+    Function,
+    Instance,
+    Iterator,
+    Library,
+    Mapping,
+    Node,
+    OneOf,
+    Sequence,
+    Some,
+    Tensor,
+    Unknown,
+)
+from gradtrail.laws import dtypes, modules, shapes
+from gradtrail.laws.modules import ModuleLaw
+
+MODULE_BASES = frozenset(
+    (
+        "torch.nn.Module", "pytorch_lightning.LightningModule", "lightning.LightningModule",
+        "lightning.pytorch.LightningModule", "transformers.PreTrainedModel",
+    )
+)  # fmt: skip
+
+_CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"))
+
+_HOOKS = {
+    "register_forward_hook": "forward", "register_forward_pre_hook": "before",
+    "register_full_backward_hook": "backward", "register_full_backward_pre_hook": "backward",
+    "register_backward_hook": "old",
+}  # fmt: skip
+
+
+def is_module(value: Any) -> bool:
+    """Whether a value is certainly an nn.Module."""
+    return type(value) is Instance and value.library is not None and is_module_path(value.library)
+
+
+def is_module_path(path: str) -> bool:
+    """Whether a dotted library path names a module class."""
+    return path in MODULE_BASES or (path.startswith("torch.nn.") and modules.module(path.rpartition(".")[2]) is not None)
+
+
+class Modules(Trails):
+    """nn.Module and its kin."""
+
+    # Making
+
+    def new_parameter(self, node: Any, frame: Frame, kind: str = "parameter") -> Tensor:
+        """A fresh Parameter on the CPU."""
+        tensor = self.new_tensor(self.origin(kind, node, frame))
+        tensor.requires, tensor.leaf, tensor.parameter = YES, LEAF, True
+        tensor.dtype, tensor.device, tensor.conj = self.modes.default_dtype, CPU, False
+        return tensor
+
+    def make_layer(self, instance: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> None:
+        """The constructor of a class of torch.nn, by its law."""
+        law = modules.module(name)
+        if law is None:
+            self.heap.put(instance, "opened", True)
+            return
+        self.heap.put(instance.attributes, "training", True)
+        if name in _CONTAINERS:
+            self._fill_container(instance, name, args, node, frame)
+            return
+        values: dict[str, Any] = dict(law.defaults)
+        for index, value in enumerate(args):
+            if index < len(law.args):
+                values[law.args[index]] = UNKNOWN if type(value) is Rest else value
+        values.update({key: value for key, value in keywords.items() if key != "**"})
+        if "**" in keywords:
+            values = {key: self.join(value, UNKNOWN) for key, value in values.items()}
+        for key, value in values.items():
+            self.heap.put(instance.attributes, key, value)
+        self.heap.put(instance.state, "law", law)
+        self._make_parameters(instance, law, values, node, frame)
+        for child, kind in law.children:
+            inner = Instance(Library("torch.nn." + kind), "torch.nn." + kind, self.serial(), instance.origin)
+            self._make_child(inner, kind, node, frame)
+            self.register(instance, child, inner, "module")
+
+    def _make_child(self, child: Instance, kind: str, node: Any, frame: Frame) -> None:
+        law = modules.module(kind)
+        self.heap.put(child.attributes, "training", True)
+        if law is None or kind in _CONTAINERS:
+            child.opened = True
+            return
+        values: dict[str, Any] = {**law.defaults}
+        for name in law.required:
+            values[name] = UNKNOWN
+        for key, value in values.items():
+            child.attributes[key] = value
+        child.state["law"] = law
+        self._make_parameters(child, law, values, node, frame)
+
+    def _make_parameters(self, instance: Instance, law: ModuleLaw, values: dict[str, Any], node: Any, frame: Frame) -> None:
+        for name, condition, shape in law.parameters:
+            present = self._condition(condition, values)
+            if present is False:
+                self.heap.put(instance.attributes, name, None)
+                continue
+            for real in self._layered(name, values):
+                parameter = self.new_parameter(node, frame, "module-parameter")
+                parameter.name = None
+                parameter.shape = _shape_from(shape, values)
+                self._at_options(parameter, values)
+                if present is None:
+                    self.heap.put(instance, "opened", True)
+                self.register(instance, real, parameter, "parameter")
+        for name, condition, _ in law.buffers:
+            if self._condition(condition, values) is False:
+                self.heap.put(instance.attributes, name, None)
+                continue
+            given = values.get(name)
+            if type(given) is Tensor:
+                self.register(instance, name, given, "buffer")
+                continue
+            buffer = self.new_tensor(self.origin("created-no-grad", node, frame))
+            buffer.requires, buffer.leaf, buffer.device = NO, LEAF, CPU
+            buffer.dtype = "int64" if name == "num_batches_tracked" else self.modes.default_dtype
+            self._at_options(buffer, values)
+            self.register(instance, name, buffer, "buffer")
+
+    def _at_options(self, tensor: Tensor, values: dict[str, Any]) -> None:
+        device, dtype = values.get("device"), values.get("dtype")
+        if device is not None:
+            tensor.device = device_from(device)
+        if type(dtype) is Dtype and tensor.dtype != "int64":
+            tensor.dtype = dtype.name
+        elif dtype is not None:
+            tensor.dtype = None
+
+    def _layered(self, name: str, values: dict[str, Any]) -> list[str]:
+        """`weight_ih_l*` as one name for each layer and direction."""
+        if "*" not in name:
+            return [name]
+        layers = values.get("num_layers", 1)
+        count = layers if type(layers) is int and 0 < layers <= 16 else 1
+        names = [name.replace("*", str(layer)) for layer in range(count)]
+        if values.get("bidirectional") is True:
+            names += [one + "_reverse" for one in names]
+        return names
+
+    def _condition(self, condition: str, values: dict[str, Any]) -> bool | None:
+        if not condition:
+            return True
+        answers: list[bool | None] = []
+        for word in condition.split("&"):
+            if word == "same-dims":
+                answers.append(values.get("kdim") is None and values.get("vdim") is None)
+            elif word == "other-dims":
+                answers.append(not (values.get("kdim") is None and values.get("vdim") is None))
+            else:
+                answers.append(self.truth(values.get(word)))
+        if False in answers:
+            return False
+        return None if None in answers else True
+
+    def _fill_container(self, instance: Instance, name: str, args: list[Any], node: Any, frame: Frame) -> None:
+        if name == "Sequential":
+            values = list(args)
+            first = self.settle(values[0]) if len(values) == 1 else None
+            if type(first) is Mapping:
+                for key, value in first.entries.items():
+                    self.register(instance, str(key), value, "module")
+                if first.rest is not MISSING:
+                    self.heap.put(instance, "opened", True)
+                return
+            for index, value in enumerate(values):
+                if type(value) is Rest:
+                    self._extend_container(instance, name, (), value.value, node, frame)
+                else:
+                    self._add_item(instance, name, str(index), value, node, frame)
+            return
+        if not args:
+            return
+        value = self.settle(args[0])
+        if name in ("ModuleDict", "ParameterDict"):
+            self._update_dict(instance, name, value, node, frame)
+            return
+        found = self.items_of(value, node, frame)
+        if found is None:
+            self.heap.put(instance, "opened", True)
+            self.heap.put(instance.state, "rest", UNKNOWN)
+            return
+        self._extend_container(instance, name, found[0], found[1], node, frame)
+
+    def _update_dict(self, instance: Instance, name: str, value: Any, node: Any, frame: Frame) -> None:
+        if type(value) is Mapping:
+            for key, one in value.entries.items():
+                self._add_item(instance, name, str(key), one, node, frame)
+            if value.rest is not MISSING:
+                self.heap.put(instance, "opened", True)
+                self.heap.put(instance.state, "rest", value.rest)
+        else:
+            self.heap.put(instance, "opened", True)
+            self.heap.put(instance.state, "rest", UNKNOWN)
+
+    def _extend_container(self, instance: Instance, name: str, items: tuple[Any, ...], rest: Any, node: Any, frame: Frame) -> None:
+        start = len(instance.registered)
+        for index, item in enumerate(items):
+            self._add_item(instance, name, str(start + index), item, node, frame)
+        if rest is not MISSING:
+            if type(rest) is Instance and is_module(rest):
+                self._add_item(instance, name, "*", rest, node, frame)
+            else:
+                self.heap.put(instance, "opened", True)
+            self.heap.put(instance.state, "rest", rest)
+
+    def _add_item(self, instance: Instance, container: str, key: str, value: Any, node: Any, frame: Frame) -> None:
+        value = self.settle(value)
+        if container.startswith("Parameter"):
+            if type(value) is Tensor and value.parameter is not True:
+                value = self.wrap_parameter(value, node, frame)
+            self.register(instance, key, value, "parameter" if type(value) is Tensor else "other")
+            if type(value) is not Tensor:
+                self.heap.put(instance, "opened", True)
+        else:
+            self.register(instance, key, value, "module")
+            if not is_module(value):
+                self.heap.put(instance, "opened", True)
+
+    def wrap_parameter(self, value: Tensor, node: Any, frame: Frame, requires: int = YES) -> Tensor:
+        """`nn.Parameter(value)`: a new leaf on the same memory, without history."""
+        result = self.new_tensor(self.origin("wrapped" if value.origin.kind != "created-no-grad" else "parameter", node, frame, (value,)))
+        result.requires, result.leaf, result.parameter = requires, LEAF, True
+        result.dtype, result.device, result.shape, result.conj = value.dtype, value.device, value.shape, value.conj
+        result.storage = value.storage
+        result.inference = value.inference
+        result.many = value.many
+        return result
+
+    def register(self, instance: Instance, name: str, value: Any, kind: str) -> None:
+        """Keep `value` under `name` as nn.Module does."""
+        self.heap.put(instance.attributes, name, value)
+        self.heap.put(instance.registered, name, kind)
+
+    # Reading
+
+    def own_parameters(self, module: Instance) -> list[tuple[str, Tensor]]:
+        """The parameters registered on the module itself, by name."""
+        found = []
+        for name, kind in module.registered.items():
+            if kind == "parameter":
+                value = self.settle(module.attributes.get(name, MISSING))
+                if type(value) is Tensor:
+                    found.append((name, value))
+        return found
+
+    def submodules(self, module: Instance, prefix: str = "", seen: set[int] | None = None) -> tuple[list[tuple[str, Instance]], bool]:
+        """The module and all below it with their dotted names, each once; False if there may be more."""
+        seen = set() if seen is None else seen
+        if module.serial in seen:
+            return [], True
+        seen.add(module.serial)
+        found = [(prefix, module)]
+        complete = not module.opened and not (type(module.cls) is Class and module.cls.opaque)
+        for name, kind in list(module.registered.items()):
+            if kind != "module":
+                continue
+            child = self.settle(module.attributes.get(name, MISSING))
+            if type(child) is Instance and is_module(child):
+                below, whole = self.submodules(child, f"{prefix}.{name}" if prefix else name, seen)
+                found.extend(below)
+                complete = complete and whole
+            elif child is not None and child is not MISSING:
+                complete = False
+        return found, complete
+
+    def parameters_of(self, module: Instance) -> tuple[list[tuple[str, Tensor]], bool]:
+        """All parameters with their dotted names, each once; False if there may be more."""
+        found: list[tuple[str, Tensor]] = []
+        seen: set[Tensor] = set()
+        below, complete = self.submodules(module)
+        for prefix, one in below:
+            for name, value in self.own_parameters(one):
+                if value not in seen:
+                    seen.add(value)
+                    found.append((f"{prefix}.{name}" if prefix else name, value))
+        return found, complete
+
+    def buffers_of(self, module: Instance) -> list[tuple[str, Tensor]]:
+        """All buffers with their dotted names."""
+        found = []
+        for prefix, one in self.submodules(module)[0]:
+            for name, kind in one.registered.items():
+                value = one.attributes.get(name)
+                if kind == "buffer" and type(value) is Tensor:
+                    found.append((f"{prefix}.{name}" if prefix else name, value))
+        return found
+
+    def module_attribute(self, module: Instance, name: str, node: Any, frame: Frame) -> Any:
+        """An attribute of a module that it does not hold itself: a method, or not known."""
+        if name == "training":
+            return True
+        if name == "T_destination":
+            return UNKNOWN
+        recomputed = module.state.get("recomputed")
+        if recomputed and name in recomputed:
+            return recomputed[name]()
+        if name == "device" and module.library in MODULE_BASES and module.library != "torch.nn.Module":
+            symbol = Device("symbol", f"{module.name or 'self'}.device")
+            self.heap.put(module.attributes, name, symbol)
+            return symbol
+        return MISSING
+
+    def set_module_attribute(self, module: Instance, name: str, value: Any, node: Any, frame: Frame) -> bool:
+        """`module.name = value` as nn.Module.__setattr__ does it; False when it is a plain attribute."""
+        kind = module.registered.get(name)
+        if type(value) is Tensor and value.parameter is True:
+            if value.name is None or "." not in value.name:
+                value.name = self._attribute_name(module, name, node)
+            self.register(module, name, value, "parameter")
+            return True
+        if is_module(value):
+            if value.name is None:
+                value.name = self._attribute_name(module, name, node)
+            self.register(module, name, value, "module")
+            return True
+        if kind == "parameter":
+            if type(value) is Tensor and value.parameter is False:
+                self.refuse("assign-over-parameter", node, frame, self.seen(value, node, frame), name=name,
+                            target=self._attribute_name(module, name, node))  # fmt: skip
+            if value is None:
+                self.heap.put(module.attributes, name, None)
+                return True
+        elif kind == "buffer" and (type(value) is Tensor or value is None):
+            self.heap.put(module.attributes, name, value)
+            return True
+        elif kind == "module" and value is None:
+            self.heap.put(module.attributes, name, None)
+            return True
+        if kind is not None:
+            self.heap.put(module.registered, name, MISSING)
+        if name == "requires_grad" and type(value) is bool:
+            self.tell("flag-on-module", node, frame, None, value=value, name=module.name or "")
+        if type(value) is Sequence or type(value) is Mapping:
+            stored = dict(module.state.get("stored") or {})
+            stored[name] = self.origin("stored", node, frame, name=self._attribute_name(module, name, node))
+            self.heap.put(module.state, "stored", stored)
+        if type(value) is Tensor:
+            self._tensor_attribute(module, name, value, node, frame)
+        return False
+
+    def _attribute_name(self, module: Instance, name: str, node: Any) -> str:
+        base = getattr(getattr(node, "value", None), "id", None)
+        return f"{base or module.name or 'self'}.{name}"
+
+    def _tensor_attribute(self, module: Instance, name: str, value: Tensor, node: Any, frame: Frame) -> None:
+        """A tensor that is no Parameter becomes an attribute of a module: is a Parameter lost by it?"""
+        if value.parameter is None or value.requires != YES:
+            return
+        lost = self._lost_parameter(value)
+        if lost is None:
+            return
+        if value.leaf & LEAF == 0:
+            self.tell("parameter-lost", node, frame, self.seen(value, node, frame), certainty="wrong",
+                      name=self._attribute_name(module, name, node), op=(value.origin.fields or {}).get("op", ""))  # fmt: skip
+        elif value.parameter == "cpu":
+            self.tell("parameter-lost", node, frame, self.seen(value, node, frame), certainty="raises-off-cpu",
+                      name=self._attribute_name(module, name, node), op=(value.origin.fields or {}).get("op", ""))  # fmt: skip
+
+    def _lost_parameter(self, value: Tensor) -> Tensor | None:
+        """The Parameter that a computed value was made from and that nothing else holds."""
+        here: Tensor | None = value
+        for _ in range(6):
+            if here is None or here.origin.kind not in ("computed", "moved", "cast"):
+                return None
+            parents = [one for one in here.origin.parents if one.requires == YES]
+            if len(parents) != 1:
+                return None
+            here = parents[0]
+            if here.parameter is True:
+                unheld = here.name is None and here.origin.kind in ("parameter", "wrapped")
+                return here if unheld else None
+            if here.name is not None:
+                return None
+        return None
+
+    # Methods
+
+    def module_method(self, module: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        """A method that nn.Module itself (or a layer) has."""
+        handler = _METHODS.get(name)
+        if handler is not None:
+            return handler(self, module, args, keywords, node, frame)
+        if name in _HOOKS:
+            hooks = module.state.get("hooks") or ()
+            self.heap.put(module.state, "hooks", (*hooks, (_HOOKS[name], args[0] if args else keywords.get("hook"), self.origin("hooked", node, frame))))
+            return Instance(Library("torch.utils.hooks.RemovableHandle"), None, self.serial(), module.origin)
+        if name in ("to", "cuda", "cpu", "float", "double", "half", "bfloat16", "type", "xpu", "ipu", "to_empty"):
+            return self.move_module(module, name, args, keywords)
+        return self._container_method(module, name, args, keywords, node, frame)
+
+    def m_call(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        forward = module.cls.find("forward") if type(module.cls) is Class else MISSING
+        if "forward" in module.attributes:
+            forward = module.attributes["forward"]
+        hooks = module.state.get("hooks") or ()
+        for kind, hook, origin in hooks:
+            if kind == "before":
+                self.call(hook, [module, Sequence("tuple", tuple(args))], {}, origin.node, origin.frame)
+        backward = next((origin for kind, _, origin in hooks if kind == "backward"), None)
+        if backward is not None:
+            args = [self._hooked(value, backward, node, frame) for value in args]
+        if type(forward) is Function:
+            result = self.call_function(forward, [module, *args], keywords, node, frame)
+        elif forward is not MISSING:
+            result = self.call(forward, args, keywords, node, frame)
+        else:
+            result = self.forward_of_layer(module, args, keywords, node, frame)
+        if backward is not None:
+            result = self._hooked(result, backward, node, frame)
+        for kind, hook, origin in hooks:
+            if kind == "forward":
+                given = self.call(hook, [module, Sequence("tuple", tuple(args)), result], {}, origin.node, origin.frame)
+                if given is not None and type(given) is not Unknown and type(given) is not OneOf:
+                    result = given
+        return result
+
+    def _hooked(self, value: Any, origin: Any, node: Any, frame: Frame) -> Any:
+        """A full backward hook hands tensors on through a Function that returns a view."""
+        if type(value) is Tensor and value.requires == YES and self.modes.grad:
+            result = self.apply("view_as", [value, value], {}, node, frame)
+            if type(result) is Tensor:
+                result.view_kind = "function"
+                result.steps = (origin, *result.steps)
+                return result
+        return value
+
+    def forward_of_layer(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        """The forward of a class of torch.nn."""
+        name = (module.library or "").rpartition(".")[2]
+        if name == "Sequential":
+            return self._sequential(module, args, node, frame)
+        law = module.state.get("law")
+        if not isinstance(law, ModuleLaw) or module.opened and not module.registered:
+            return self.call_unknown(args, keywords)
+        if name == "Identity":
+            return args[0] if args else UNKNOWN
+        given: dict[str, Any] = {}
+        for index, value in enumerate(args):
+            if type(value) is not Rest and index < len(law.call_args):
+                given[law.call_args[index]] = value
+        given.update(keywords)
+        for index, value in given.items():
+            given[index] = self.settle(value)
+        if law.call:
+            passed = {}
+            for parameter, source in law.passes:
+                value = given.get(source, MISSING)
+                if value is MISSING:
+                    value = module.attributes.get(source, MISSING)
+                if value is not MISSING:
+                    passed[parameter] = value
+            if name in ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"):
+                passed.pop("running_mean", None)
+                passed.pop("running_var", None)
+            path = law.call if law.call.startswith("torch.") else "torch." + law.call
+            row = self.row("", path)
+            if row is None:
+                return self.composite(module, law, given, node, frame)
+            bound = self.bind_row(row, [], passed, node, frame)
+            if bound.doubt and not bound.tensors:
+                return UNKNOWN
+            result = self.apply_row(row, bound, node, frame)
+            if type(result) is Tensor and law.shape not in ("?", "same") and result.shape is None:
+                result.shape = self._layer_shape(law, module, given)
+            return result
+        return self.composite(module, law, given, node, frame)
+
+    def _layer_shape(self, law: ModuleLaw, module: Instance, given: dict[str, Any]) -> Any:
+        first = next((value for value in given.values() if type(value) is Tensor), None)
+        if first is None or first.shape is None:
+            return None
+        rule, _, name = law.shape.partition(":")
+        size = module.attributes.get(name)
+        size = size if type(size) is int else None
+        if rule == "last" and first.shape:
+            return (*first.shape[:-1], size)
+        if rule == "append":
+            return (*first.shape, size)
+        if rule == "channels" and len(first.shape) >= 3:
+            return (first.shape[0], size, *(None for _ in first.shape[2:]))
+        if rule == "same":
+            return first.shape
+        return None
+
+    def composite(self, module: Instance, law: ModuleLaw, given: dict[str, Any], node: Any, frame: Frame) -> Any:
+        """A layer of several operations (LSTM, attention): recorded as one node that keeps something."""
+        inputs = [value for value in given.values() if type(value) is Tensor]
+        for value in given.values():
+            if type(value) is Sequence:
+                inputs.extend(item for item in value.items if type(item) is Tensor)
+        if any(type(value) is Unknown for value in given.values()) and not inputs:
+            return UNKNOWN
+        parameters, complete = self.parameters_of(module)
+        weights = [value for _, value in parameters]
+        if inputs and weights and weights[0].device is not None:
+            if inputs[0].device is not None and inputs[0].shape != ():
+                self.check_same_device(inputs[0], weights[0], node, frame, law.name)
+        requires = NO
+        if self.modes.grad is not False:
+            for tensor in (*inputs, *weights):
+                if tensor.requires == YES:
+                    requires = YES
+                    break
+                requires |= tensor.requires
+            if not complete and requires != YES:
+                requires = MAYBE
+            if self.modes.grad is None and requires == YES:
+                requires = MAYBE
+        origin = self.origin("computed", node, frame, tuple(dict.fromkeys((*inputs, *weights[:1]))), op=law.name)
+        graph = None
+        if requires & YES:
+            edges: list[Any] = []
+            for tensor in (*inputs, *weights):
+                edge = tensor.node if tensor.node is not None else tensor if tensor.requires & YES else None
+                if edge is not None:
+                    edges.append(edge)
+            graph = Node(law.name, "op" if requires == YES else "maybe", tuple(dict.fromkeys(edges)), (), True if law.frees else None, origin, self.serial())
+        first = inputs[0] if inputs else None
+        made: list[Tensor] = []
+
+        def result(shape: Any) -> Tensor:
+            tensor = self.new_tensor(origin)
+            tensor.requires = requires
+            tensor.leaf = LEAF if requires == NO else NON_LEAF if requires == YES else ANY_LEAF
+            tensor.node = graph
+            tensor.shape = shape
+            tensor.result_of = law.name
+            if weights:
+                tensor.dtype, tensor.device = weights[0].dtype, weights[0].device
+            elif first is not None:
+                tensor.dtype, tensor.device = first.dtype, first.device
+            made.append(tensor)
+            return tensor
+
+        shape = self._layer_shape(law, module, given)
+        dims = first.shape if first is not None else None
+        size = module.attributes.get("hidden_size")
+        if law.kind == "recurrent" and law.outputs and dims is not None and len(dims) >= 2 and shape is None:
+            plain = module.attributes.get("bidirectional") is False and not module.attributes.get("proj_size")
+            shape = (*dims[:-1], size if plain and type(size) is int else None)
+        value = _outputs(law.outputs, result, shape)
+        if graph is not None:
+            graph.results = tuple(made)
+        return value
+
+    def _sequential(self, module: Instance, args: list[Any], node: Any, frame: Frame) -> Any:
+        value = args[0] if args else UNKNOWN
+        if "rest" in module.state or module.opened and not module.registered:
+            self.call_unknown(args, {})
+            return UNKNOWN
+        for name, kind in list(module.registered.items()):
+            if kind == "module":
+                child = module.attributes.get(name)
+                value = self.call_method(child, "__call__", [value], {}, node, frame)
+        return value
+
+    def move_module(self, module: Instance, name: str, args: list[Any], keywords: dict[str, Any]) -> Instance:
+        """`.to()`, `.cuda()`, `.double()`: parameters and buffers are moved in place, the same objects stay."""
+        device: Any = MISSING
+        dtype: Any = MISSING
+        if name in ("float", "double", "half", "bfloat16"):
+            dtype = {"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16"}[name]
+        elif name == "cpu":
+            device = CPU
+        elif name in ("cuda", "xpu", "ipu"):
+            device = device_from(args[0]) if args else None
+            device = device or Device("other", name)
+        else:
+            for value in (*args, *keywords.values()):
+                value = self.settle(value)
+                if type(value) is Dtype:
+                    dtype = value.name
+                elif device_from(value) is not None:
+                    device = device_from(value)
+                elif type(value) is Tensor:
+                    device, dtype = value.device, value.dtype
+                elif type(value) is not bool and value is not None:
+                    device, dtype = None, None
+        tensors = [value for _, value in self.parameters_of(module)[0]] + [value for _, value in self.buffers_of(module)]
+        for tensor in tensors:
+            if device is not MISSING:
+                self.heap.put(tensor, "device", device)
+            floating = tensor.dtype is None or dtypes.can_require_grad(tensor.dtype)
+            if dtype is not MISSING and floating:
+                self.heap.put(tensor, "dtype", dtype)
+        return module
+
+    def m_parameters(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        found, complete = self.parameters_of(module)
+        return Iterator(tuple(value for _, value in found), MISSING if complete else UNKNOWN, "Module.parameters")
+
+    def m_named_parameters(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        found, complete = self.parameters_of(module)
+        pairs = tuple(Sequence("tuple", (name, value)) for name, value in found)
+        return Iterator(pairs, MISSING if complete else Sequence("tuple", (Some("str"), UNKNOWN)), "Module.named_parameters")
+
+    def m_buffers(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        return Iterator(tuple(value for _, value in self.buffers_of(module)), MISSING, "Module.buffers")
+
+    def m_named_buffers(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        return Iterator(tuple(Sequence("tuple", (n, v)) for n, v in self.buffers_of(module)), MISSING)
+
+    def m_children(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        found = [module.attributes.get(name) for name, kind in module.registered.items() if kind == "module"]
+        return Iterator(tuple(found), UNKNOWN if module.opened else MISSING, "Module.children")
+
+    def m_named_children(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        found = [Sequence("tuple", (name, module.attributes.get(name))) for name, kind in module.registered.items() if kind == "module"]
+        return Iterator(tuple(found), Sequence("tuple", (Some("str"), UNKNOWN)) if module.opened else MISSING)
+
+    def m_modules(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        found, complete = self.submodules(module)
+        return Iterator(tuple(one for _, one in found), MISSING if complete else UNKNOWN, "Module.modules")
+
+    def m_named_modules(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        found, complete = self.submodules(module)
+        pairs = tuple(Sequence("tuple", (name, one)) for name, one in found)
+        return Iterator(pairs, MISSING if complete else Sequence("tuple", (Some("str"), UNKNOWN)))
+
+    def m_mode(self, training: bool | None) -> Any:
+        def run(machine: Modules, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+            on = training
+            if on is None:
+                given = args[0] if args else keywords.get("mode", True)
+                on = given if type(given) is bool else None
+            for _, one in machine.submodules(module)[0]:
+                machine.heap.put(one.attributes, "training", BOOL if on is None else on)
+            return module
+
+        return run
+
+    def m_requires_grad(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        value = args[0] if args else keywords.get("requires_grad", True)
+        for _, parameter in self.parameters_of(module)[0]:
+            self.set_flag(parameter, value, node, frame, "requires_grad_")
+        return module
+
+    def set_flag(self, tensor: Tensor, value: Any, node: Any, frame: Frame, how: str) -> None:
+        raise NotImplementedError
+
+    def m_zero_grad(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        self.clear_gradients([value for _, value in self.parameters_of(module)[0]], keywords.get("set_to_none", args[0] if args else True))
+        return None
+
+    def clear_gradients(self, tensors: list[Tensor], to_none: Any) -> None:
+        """`zero_grad()`."""
+        for tensor in tensors:
+            self.heap.put(tensor, "grad", None if to_none is True else tensor.grad if to_none is False else UNKNOWN)
+
+    def m_state_dict(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        found, complete = self.parameters_of(module)
+        keep = keywords.get("keep_vars") is True
+        entries: dict[Any, Any] = {}
+        for name, value in (*found, *self.buffers_of(module)):
+            entries[name] = value if keep else self.detached(value, node, frame, "state_dict")
+        return Mapping(entries, MISSING if complete else UNKNOWN)
+
+    def m_load_state_dict(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        tensors = [value for _, value in self.parameters_of(module)[0]] + [value for _, value in self.buffers_of(module)]
+        strict = keywords.get("strict", args[1] if len(args) > 1 else True)
+        if keywords.get("assign") is True:
+            for _, one in self.submodules(module)[0]:
+                for name, old in self.own_parameters(one):
+                    fresh = self.wrap_parameter(old, node, frame, old.requires)
+                    fresh.device, fresh.dtype = None, None
+                    fresh.storage = self.new_storage()
+                    self.heap.put(one.attributes, name, fresh)
+            return OPAQUE_RESULT
+        for tensor in tensors:
+            self.bump(tensor, node, frame, "load_state_dict", certain=strict is True)
+        return OPAQUE_RESULT
+
+    def m_register_buffer(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        name = args[0] if args else keywords.get("name")
+        value = self.settle(args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN))
+        if type(name) is str:
+            if type(value) is Tensor and value.name is None:
+                value.name = f"self.{name}"
+            self.register(module, name, value, "buffer")
+        else:
+            self.heap.put(module, "opened", True)
+        return None
+
+    def m_register_parameter(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        name = args[0] if args else keywords.get("name")
+        value = self.settle(args[1] if len(args) > 1 else keywords.get("param", UNKNOWN))
+        if type(value) is Tensor and value.parameter is False:
+            self.refuse("register-parameter", node, frame, self.seen(value, node, frame), name=name if type(name) is str else "?")
+        if type(name) is str:
+            if type(value) is Tensor and value.name is None:
+                value.name = f"self.{name}"
+            self.register(module, name, value, "parameter")
+        else:
+            self.heap.put(module, "opened", True)
+        return None
+
+    def m_add_module(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        name = args[0] if args else keywords.get("name")
+        value = self.settle(args[1] if len(args) > 1 else keywords.get("module", UNKNOWN))
+        if type(name) is str:
+            self.register(module, name, value, "module")
+        else:
+            self.register(module, "*", value, "module")
+            self.heap.put(module, "opened", True)
+        return None
+
+    def m_apply(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        function = args[0] if args else keywords.get("fn")
+        for _, one in self.submodules(module)[0]:
+            self.call(function, [one], {}, node, frame)
+        return module
+
+    def m_get(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        name = args[0] if args else None
+        value: Any = module
+        if type(name) is not str:
+            return UNKNOWN
+        for part in name.split("."):
+            if part:
+                value = self.attribute(self.settle(value), part, node, frame)
+        return value
+
+    def m_same(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        return module
+
+    def m_forward(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        return self.forward_of_layer(module, args, keywords, node, frame)
+
+    def m_none(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        return None
+
+    # Containers
+
+    def container_items(self, module: Instance) -> tuple[list[tuple[str, Any]], Any]:
+        """The entries of a container by key, and what stands for further ones."""
+        entries = [(name, module.attributes.get(name)) for name in module.registered if name != "*"]
+        rest = module.state.get("rest", MISSING)
+        if rest is MISSING and module.opened:
+            rest = UNKNOWN
+        return entries, rest
+
+    def _container_method(self, module: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        kind = (module.library or "").rpartition(".")[2]
+        if kind not in _CONTAINERS:
+            return self.call_unknown(args, keywords)
+        entries, rest = self.container_items(module)
+        first = self.settle(args[0]) if args else UNKNOWN
+        if name == "append":
+            self._extend_container(module, kind, (first,), MISSING, node, frame)
+            return module
+        if name == "extend":
+            found = self.items_of(first, node, frame)
+            if found is None:
+                self.heap.put(module, "opened", True)
+            else:
+                self._extend_container(module, kind, found[0], found[1], node, frame)
+            return module
+        if name == "insert":
+            self.heap.put(module, "opened", True)
+            return module
+        if name == "update":
+            self._update_dict(module, kind, first, node, frame)
+            return None
+        if name == "items":
+            return Iterator(tuple(Sequence("tuple", pair) for pair in entries), MISSING if rest is MISSING else Sequence("tuple", (Some("str"), rest)))
+        if name == "keys":
+            return Iterator(tuple(key for key, _ in entries), MISSING if rest is MISSING else Some("str"))
+        if name == "values":
+            return Iterator(tuple(value for _, value in entries), rest)
+        if name == "__len__":
+            return len(entries) if rest is MISSING else INT
+        if name == "__contains__":
+            return first in [key for key, _ in entries] if type(first) is str and rest is MISSING else BOOL
+        if name == "__getitem__":
+            return self._item(module, kind, first, entries, rest)
+        if name == "__setitem__":
+            value = self.settle(args[1]) if len(args) > 1 else UNKNOWN
+            if type(first) is int:
+                key = str(first if first >= 0 else len(entries) + first)
+                self._add_item(module, kind, key, value, node, frame)
+            elif type(first) is str:
+                self._add_item(module, kind, first, value, node, frame)
+            else:
+                self.heap.put(module, "opened", True)
+            return None
+        if name in ("__delitem__", "pop", "clear"):
+            self.heap.put(module, "opened", True)
+            return UNKNOWN
+        return self.call_unknown(args, keywords)
+
+    def _item(self, module: Instance, kind: str, key: Any, entries: list[tuple[str, Any]], rest: Any) -> Any:
+        values = [value for _, value in entries]
+        if type(key).__name__ == "SliceValue":
+            part = key.known()
+            result = Instance(module.cls if type(module.cls) is Library else Library(module.library or ""), module.library, self.serial(), module.origin)
+            result.attributes["training"] = module.attributes.get("training", True)
+            if part is None or rest is not MISSING:
+                result.opened = True
+                return result
+            for index, value in enumerate(values[part]):
+                self.register(result, str(index), value, "module")
+            return result
+        if type(key) is int and rest is MISSING:
+            return values[key] if -len(values) <= key < len(values) else UNKNOWN
+        if type(key) is str and kind.endswith("Dict"):
+            for name, value in entries:
+                if name == key:
+                    return value
+            return UNKNOWN if rest is MISSING else rest
+        if type(key) is Unknown or type(key) is Some:
+            known = [value for value in (*values, rest) if value is not MISSING]
+            return self.heap.joiner.all_of(tuple(known)) if known else UNKNOWN
+        return UNKNOWN
+
+
+OPAQUE_RESULT = UNKNOWN
+
+_METHODS: dict[str, Any] = {
+    "__call__": Modules.m_call, "forward": Modules.m_forward, "parameters": Modules.m_parameters,
+    "named_parameters": Modules.m_named_parameters, "buffers": Modules.m_buffers,
+    "named_buffers": Modules.m_named_buffers, "children": Modules.m_children,
+    "named_children": Modules.m_named_children, "modules": Modules.m_modules,
+    "named_modules": Modules.m_named_modules, "train": Modules.m_mode(None, None),  # type: ignore[arg-type]
+    "eval": Modules.m_mode(None, False),  # type: ignore[arg-type]
+    "requires_grad_": Modules.m_requires_grad, "zero_grad": Modules.m_zero_grad,
+    "state_dict": Modules.m_state_dict, "load_state_dict": Modules.m_load_state_dict,
+    "register_buffer": Modules.m_register_buffer, "register_parameter": Modules.m_register_parameter,
+    "add_module": Modules.m_add_module, "register_module": Modules.m_add_module, "apply": Modules.m_apply,
+    "get_parameter": Modules.m_get, "get_submodule": Modules.m_get, "get_buffer": Modules.m_get,
+    "share_memory": Modules.m_same, "compile": Modules.m_none, "extra_repr": Modules.m_none,
+    "__init__": Modules.m_none, "set_submodule": Modules.m_none, "reset_parameters": Modules.m_none,
+    "flatten_parameters": Modules.m_none,
+}  # fmt: skip
+
+
+def _outputs(text: str, result: Any, shape: Any) -> Any:
+    """The value that `output,(h,c)` describes."""
+    if not text:
+        return result(shape)
+    if text == "output,(h,c)":
+        return Sequence("tuple", (result(shape), Sequence("tuple", (result(None), result(None)))))
+    if text == "h,c":
+        return Sequence("tuple", (result(shape), result(shape)))
+    names = text.split(",")
+    return Sequence("tuple", tuple(result(shape if index == 0 else None) for index in range(len(names))))
+
+
+def _shape_from(text: str, values: dict[str, Any]) -> Any:
+    if not text:
+        return None
+    sizes: list[int | None] = []
+    for name in text.split(","):
+        value = values.get(name)
+        if name == "normalized_shape":
+            plain = plain_value(value)
+            if type(plain) is tuple:
+                return tuple(size if type(size) is int else None for size in plain)
+            return (plain if type(plain) is int else None,)
+        sizes.append(value if type(value) is int else None)
+    return tuple(sizes)
+
+
+__all__ = ["Modules", "is_module", "is_module_path", "key_of", "shapes"]

@@ -1,0 +1,126 @@
+"""The files of a project, and how their imports find each other. Nothing is imported or executed."""
+
+from __future__ import annotations
+
+import ast
+import os
+from typing import TYPE_CHECKING, Any
+
+from gradtrail.source.files import SourceFiles
+from gradtrail.source.reading import Unreadable
+
+if TYPE_CHECKING:
+    from gradtrail.interp.machine import Machine
+    from gradtrail.source.text import SourceText
+
+_ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+_MOST_FOLDERS_UP = 6
+_ALWAYS_LIBRARIES = frozenset(("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "matplotlib", "sklearn"))
+
+
+class Space:
+    """One module of the project: its file, tree and global names. heap: `names`.
+
+    `main` spaces are read as the program that is run; others as what an import brings in.
+    """
+
+    __slots__ = ("filename", "source", "tree", "name", "main", "names", "state", "functions", "classes", "symbols")
+
+    def __init__(self, filename: str, source: SourceText, tree: ast.Module, name: str, main: bool) -> None:
+        self.filename = filename
+        self.source = source
+        self.tree = tree
+        self.name = name
+        self.main = main
+        self.names: dict[str, Any] = {}
+        self.state = "new"  # "new" | "running" | "done"
+        self.functions: list[Any] = []
+        self.classes: list[Any] = []
+        self.symbols: dict[str, Any] = {}
+
+
+class Project:
+    """Files by name, and the spaces that imports have brought in."""
+
+    def __init__(self, files: SourceFiles) -> None:
+        self.files = files
+        self.imported: dict[str, Space] = {}
+        self.machine: Machine | None = None
+        self._found: dict[tuple[str, str], str | None] = {}
+        self._roots: dict[str, tuple[str, ...]] = {}
+
+    def entry(self, filename: str) -> Space:
+        """The file as the program that is run. Raises `Unreadable`."""
+        return self._space(filename, "__main__", True)
+
+    def module(self, filename: str) -> Space | None:
+        """The file as an import brings it in, one for all who import it; None when it cannot be read."""
+        space = self.imported.get(filename)
+        if space is None:
+            try:
+                space = self._space(filename, _dotted(filename), False)
+            except (Unreadable, RecursionError):
+                return None
+            self.imported[filename] = space
+        return space
+
+    def _space(self, filename: str, name: str, main: bool) -> Space:
+        source = self.files.read(filename)
+        return Space(filename, source, source.parse(), name, main)
+
+    def find(self, dotted: str, importer: str, level: int = 0) -> str | None:
+        """The project file that `import dotted` (with `level` leading dots) in `importer` means, or None."""
+        key = (os.path.dirname(importer) + "\0" * level, dotted)
+        if key not in self._found:
+            self._found[key] = self._look_for(dotted, importer, level)
+        return self._found[key]
+
+    def _look_for(self, dotted: str, importer: str, level: int) -> str | None:
+        folder = os.path.dirname(importer)
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return self._file(folder, dotted)
+        if dotted.partition(".")[0] in _ALWAYS_LIBRARIES:
+            return None
+        for root in self._search_path(folder):
+            found = self._file(root, dotted)
+            if found is not None:
+                return found
+        return None
+
+    def _file(self, folder: str, dotted: str) -> str | None:
+        base = os.path.join(folder, *dotted.split(".")) if dotted else folder
+        for candidate in (base + ".py", os.path.join(base, "__init__.py")):
+            if self.files.exists(candidate):
+                return candidate
+        return None
+
+    def _search_path(self, folder: str) -> tuple[str, ...]:
+        """The importing file's folder, then its parents up to what looks like the project's root."""
+        if folder not in self._roots:
+            path = [folder]
+            here = folder
+            for _ in range(_MOST_FOLDERS_UP):
+                if any(os.path.exists(os.path.join(here, mark)) for mark in _ROOT_MARKS):
+                    break
+                above = os.path.dirname(here)
+                if above == here or not os.path.exists(os.path.join(here, "__init__.py")):
+                    break
+                here = above
+                path.append(here)
+            path.append(os.path.join(here, "src"))
+            self._roots[folder] = tuple(path)
+        return self._roots[folder]
+
+
+def _dotted(filename: str) -> str:
+    """A module name for a file: enough of its path to be told apart."""
+    parts = [os.path.splitext(os.path.basename(filename))[0]]
+    folder = os.path.dirname(filename)
+    while os.path.exists(os.path.join(folder, "__init__.py")) and len(parts) < 12:
+        parts.append(os.path.basename(folder))
+        folder = os.path.dirname(folder)
+    if parts[0] == "__init__":
+        parts = parts[1:] or parts
+    return ".".join(reversed(parts))

@@ -1,0 +1,846 @@
+"""Operations on tensors: the rows of the laws, applied to abstract tensors.
+
+`apply` is the one place where a row becomes facts of a result, a node of the graph, a write, or a refusal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtrail.interp.calls import Calls
+from gradtrail.interp.frames import Frame
+from gradtrail.interp.values import (
+    ANY_LEAF,
+    BOOL,
+    CPU,
+    FLOAT,
+    INT,
+    LEAF,
+    LEAF_ON_CPU,
+    MAYBE,
+    MISSING,
+    NO,
+    NON_LEAF,
+    NON_LEAF_ELSEWHERE,
+    NUMBER,
+    PLAIN,
+    UNKNOWN,
+    YES,
+    Array,
+    Device,
+    Dtype,
+    Node,
+    Origin,
+    Range,
+    Saved,
+    Sequence,
+    Some,
+    Storage,
+    Tensor,
+    Unknown,
+    edge_of,
+)
+from gradtrail.laws import dtypes, operations, shapes
+from gradtrail.laws.operations import Operation
+
+Shape = Any
+
+_REFLECTED = {
+    "__radd__": "__add__", "__rmul__": "__mul__", "__rsub__": "__sub__", "__rtruediv__": "__truediv__",
+    "__rpow__": "__pow__", "__rmatmul__": "__matmul__", "__rand__": "__and__", "__ror__": "__or__",
+    "__rfloordiv__": "__floordiv__", "__rmod__": "__mod__",
+}  # fmt: skip
+
+_DUNDER = {
+    "__add__": "add", "__sub__": "sub", "__mul__": "mul", "__truediv__": "div", "__pow__": "pow",
+    "__matmul__": "matmul", "__neg__": "neg", "__pos__": "positive", "__invert__": "bitwise_not",
+    "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
+    "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_",
+    "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__floordiv__": "floor_divide",
+    "__mod__": "remainder", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_", "__ifloordiv__": "floor_divide_",
+    "__abs__": "abs", "__imatmul__": "matmul", "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift",
+    "__imod__": "remainder_", "__ixor__": "bitwise_xor_",
+}  # fmt: skip
+
+_DEVICE_FREE = frozenset(
+    ("to", "cpu", "cuda", "type_as", "copy_", "__getitem__", "__setitem__", "index_put_", "set_", "backward", "data")
+)
+"""Operations that take tensors of different devices."""
+
+
+class Bound:
+    """The arguments of one application of a row, by name, and the tensors among them."""
+
+    __slots__ = ("values", "tensors", "doubt")
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.tensors: list[tuple[str, Tensor]] = []
+        self.doubt = False  # an argument that may hold further tensors is not known
+
+
+class Tensors(Calls):
+    """Applies rows of the laws."""
+
+    def tensor_binary(self, name: str, left: Any, right: Any, node: Any, frame: Frame) -> Any:
+        """An operator with a tensor on at least one side."""
+        if type(left) is Tensor:
+            if type(right) is Array and name[2:-2] not in ("eq", "ne"):
+                self.to_numpy(left, node, frame, "operator")
+            return self.apply(name, [left, right], {}, node, frame)
+        if type(left) is Unknown:
+            return self.doubtful_result(right, node, frame)
+        if type(left) is Array:
+            return UNKNOWN
+        if name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+            return self.apply(_MIRROR[name], [right, left], {}, node, frame)
+        return self.apply("__r" + name[2:], [right, left], {}, node, frame)
+
+    def doubtful_result(self, tensor: Tensor, node: Any, frame: Frame) -> Any:
+        """`unknown + tensor`: a tensor in all likelihood, with what can be told of it."""
+        result = self.unknown_tensor(node, frame, "computed")
+        if tensor.requires == YES and self.modes.grad:
+            result.requires, result.leaf = YES, NON_LEAF
+            result.steps = (self.origin("computed", node, frame, (tensor,), op=""),)
+            result.node = Node("", "opaque", _edges([tensor]), (), None, result.origin, self.serial())
+        return result
+
+    def to_numpy(self, tensor: Tensor, node: Any, frame: Frame, how: str) -> Any:
+        raise NotImplementedError
+
+    # Applying a row
+
+    def row(self, name: str, path: str = "") -> Operation | None:
+        """The row for a method name, or for a function by its dotted path."""
+        if path:
+            return operations.function(path)
+        found = operations.operation(_DUNDER.get(name, name))
+        return found
+
+    def apply(
+        self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str = ""
+    ) -> Any:
+        """The result of an operation, by its row; UNKNOWN when there is no row."""
+        if name in _REFLECTED:
+            return self._reflected(_REFLECTED[name], args, node, frame)
+        row = self.row(name, path)
+        if row is None:
+            return UNKNOWN
+        bound = self.bind_row(row, args, keywords, node, frame)
+        if row.overloads:
+            given = {key: type(value) is Tensor for key, value in bound.values.items() if value is not None}
+            chosen = row.overload(given)
+            if chosen is not row:
+                row = chosen
+                bound = self.bind_row(row, args, keywords, node, frame)
+        return self.apply_row(row, bound, node, frame)
+
+    def _reflected(self, name: str, args: list[Any], node: Any, frame: Frame) -> Any:
+        """`number - tensor`: as the operation on the tensor, keeping what its own row says it keeps."""
+        tensor, other = args[0], args[1]
+        if name in ("__add__", "__mul__", "__and__", "__or__"):
+            return self.apply(name, [tensor, other], {}, node, frame)
+        special = {"__sub__": "rsub", "__truediv__": "reciprocal", "__pow__": "exp"}.get(name)
+        if special == "rsub":
+            return self.apply("rsub", [tensor, other], {}, node, frame)
+        if special is not None:
+            return self.apply(special, [tensor], {}, node, frame)
+        return self.doubtful_result(tensor, node, frame)
+
+    def bind_row(self, row: Operation, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Bound:
+        """The arguments of a call by the row's parameter names, and the tensors among them in order."""
+        bound = Bound()
+        values = bound.values
+        names = row.args
+        gathers = row.gathers
+        for index, value in enumerate(args):
+            if gathers and index >= names.index(gathers):
+                taken = args[index:]
+                single = len(taken) == 1 and (type(taken[0]) is not Tensor or gathers + "*" in row.tensors) and type(taken[0]) in (Sequence, Tensor)
+                values[gathers] = taken[0] if single else Sequence("tuple", tuple(taken))
+                break
+            if index < len(names):
+                values[names[index]] = value
+        for key, value in keywords.items():
+            if key == "input" and "input" not in names and "self" in names:
+                key = "self"
+            elif key == "axis" and "dim" in names:
+                key = "dim"
+            elif key == "keepdims":
+                key = "keepdim"
+            elif key == "**":
+                bound.doubt = True
+            values[key] = value
+        for marked in row.tensors:
+            name = marked.rstrip("*")
+            if name not in values:
+                continue
+            value = self.settle(values[name])
+            if marked is not name and marked[-1] == "*" and type(value) is not Tensor:
+                self._gather_tensors(name, value, bound, node, frame)
+            elif type(value) is Tensor:
+                bound.tensors.append((name, value))
+            elif type(value) is Unknown:
+                bound.doubt = True
+            values[name] = value
+        return bound
+
+    def _gather_tensors(self, name: str, value: Any, bound: Bound, node: Any, frame: Frame) -> None:
+        if type(value) is Unknown:
+            bound.doubt = True
+            return
+        found = self.items_of(value, node, frame)
+        if found is None:
+            bound.doubt = True
+            return
+        items, rest = found
+        for item in items:
+            item = self.settle(item)
+            if type(item) is Tensor:
+                bound.tensors.append((name, item))
+            elif type(item) is Unknown:
+                bound.doubt = True
+        if rest is not MISSING:
+            rest = self.settle(rest)
+            if type(rest) is Tensor:
+                bound.tensors.append((name, rest))
+            elif type(rest) is Unknown:
+                bound.doubt = True
+        bound.values[name] = Sequence("tuple", items, rest)
+
+    def apply_row(self, row: Operation, bound: Bound, node: Any, frame: Frame) -> Any:
+        """The result of a row on bound arguments."""
+        tensors = bound.tensors
+        own = tensors[0][1] if tensors else None
+        kind = row.result
+        if kind == "none":
+            return None
+        if kind == "python":
+            return _python_result(row.name)
+        if own is None:
+            if bound.doubt:
+                return UNKNOWN
+            return self._result_without_tensors(row, bound, node, frame)
+        if kind == "same":
+            return own
+        inplace = bound.values.get("inplace", row.defaults.get("inplace", False))
+        if inplace is True and kind in ("new", "maybe-same"):
+            kind = "written"
+        elif inplace is not False and kind in ("new", "maybe-same"):
+            bound.doubt = True
+        self.check_devices(row, bound, node, frame)
+        self.check_dtypes(row, bound, node, frame)
+        if kind == "written":
+            return self.write_in_place(row, bound, own, node, frame)
+        if kind == "maybe-same":
+            return self.maybe_same(row, bound, own, node, frame)
+        if kind == "detached":
+            return self.detached(own, node, frame, row.name)
+        if kind == "cut":
+            return self.cut(own, node, frame)
+        out = bound.values.get("out")
+        result = self._computed(row, bound, own, node, frame)
+        if type(out) is Tensor:
+            self.bump(out, node, frame, "out=")
+            return out
+        return result
+
+    def _result_without_tensors(self, row: Operation, bound: Bound, node: Any, frame: Frame) -> Any:
+        if row.tensors and any(type(value) in (Array,) for value in bound.values.values()):
+            return UNKNOWN
+        return UNKNOWN
+
+    def requires_of(self, row: Operation, bound: Bound) -> int:
+        """Whether a fresh result requires grad: a set of answers as bits."""
+        if row.gradient == "no" or self.modes.grad is False:
+            return NO
+        answer = NO
+        for _, tensor in bound.tensors:
+            if tensor.requires == YES:
+                answer = YES
+                break
+            if tensor.requires & YES:
+                answer = MAYBE
+        else:
+            if bound.doubt:
+                answer = MAYBE
+        if answer == YES and self.modes.grad is None:
+            return MAYBE
+        return answer
+
+    def _computed(self, row: Operation, bound: Bound, own: Tensor, node: Any, frame: Frame) -> Any:
+        """A fresh result, a view, or several of them."""
+        requires = self.requires_of(row, bound)
+        parents = tuple(tensor for _, tensor in bound.tensors)
+        dtype = self.dtype_of(row, bound)
+        if dtype is not None and dtypes.can_require_grad(dtype) is False:
+            requires = NO
+        plain = {name: plain_value(value) for name, value in bound.values.items()}
+        shape = self.shape_of(row, bound, plain)
+        origin = self.origin("computed", node, frame, parents, op=row.name)
+        names = row.outputs
+        views = row.result in ("view", "views")
+        results: list[Tensor] = []
+        graph: Node | None = None
+        if requires & YES:
+            graph = self.record(row, bound, origin, requires)
+        for index in range(len(names) if names and names != ("many",) else 1):
+            result = self.new_tensor(origin)
+            tracked = requires
+            if names and names != ("many",) and names[index].endswith("!"):
+                tracked = NO
+                result.dtype = "int64" if "indices" in names[index] or "index" in names[index] else None
+            else:
+                result.dtype = dtype
+            result.requires = tracked
+            result.leaf = LEAF if tracked == NO else NON_LEAF if tracked == YES else ANY_LEAF
+            result.shape = shape
+            result.device = self.device_of(bound)
+            result.result_of = row.name
+            result.conj = self._lazy(row, own)
+            if tracked & YES:
+                result.node = graph
+            if views:
+                self.make_view(result, own, "multi" if row.result == "views" else "ordinary")
+            results.append(result)
+        if graph is not None:
+            graph.results = tuple(results)
+            self._save_results(row, graph, results, bound)
+        if row.result == "views" or names == ("many",):
+            return self._several(row, bound, own, results[0], shape, plain)
+        if names:
+            return Sequence("namedtuple", tuple(results), MISSING, tuple(name.rstrip("!") for name in names))
+        return results[0]
+
+    def _several(
+        self, row: Operation, bound: Bound, own: Tensor, first: Tensor, shape: Shape, plain: dict[str, Any]
+    ) -> Sequence:
+        """The results of split, chunk, unbind, meshgrid: as many as can be told, else one for all."""
+        number = _number_of_views(row.name, plain, own.shape, len(bound.tensors))
+        if number is None:
+            first.many = True
+            return Sequence("tuple", (), first)
+        results = [first]
+        for _ in range(number - 1):
+            other = self.new_tensor(first.origin)
+            for field in ("requires", "leaf", "node", "dtype", "device", "shape", "storage", "base", "view_kind", "conj", "result_of"):
+                setattr(other, field, getattr(first, field))
+            results.append(other)
+        return Sequence("tuple", tuple(results[:number]))
+
+    def make_view(self, result: Tensor, own: Tensor, kind: str) -> None:
+        """`result` shares the memory of `own`; without recording it keeps `requires_grad` and has no grad_fn."""
+        result.storage = own.storage
+        result.base = own.base if own.base is not None else own
+        result.view_kind = kind
+        if self.modes.inference:
+            result.view_kind = "inference"
+        elif self.modes.grad is False:
+            result.requires = own.requires
+            result.leaf = LEAF
+            result.node = None
+            result.view_kind = "no-grad" if kind == "ordinary" else kind
+        elif self.modes.grad is None:
+            result.requires, result.leaf = own.requires | result.requires, ANY_LEAF
+
+    def _lazy(self, row: Operation, own: Tensor) -> Any:
+        if row.lazy in ("conj", "neg"):
+            if own.dtype is None:
+                return None
+            return row.lazy if dtypes.category(own.dtype) == "complex" else False
+        if row.result in ("view", "views") and row.lazy == "" and row.name not in ("real",):
+            return own.conj
+        return False
+
+    # Facts of a result
+
+    def dtype_of(self, row: Operation, bound: Bound) -> str | None:
+        """The dtype of a result, or None."""
+        operands: list[tuple[str | None, bool | None, bool]] = []
+        for marked in row.tensors:
+            name = marked.rstrip("*")
+            value = bound.values.get(name)
+            if type(value) is Tensor:
+                operands.append((value.dtype, None if value.shape is None else value.shape == (), False))
+            elif type(value) is Sequence:
+                for item in value.items:
+                    if type(item) is Tensor:
+                        operands.append((item.dtype, None if item.shape is None else item.shape == (), False))
+                if type(value.rest) is Tensor:
+                    operands.append((value.rest.dtype, None, False))
+            elif type(value) in (int, float, bool, complex):
+                operands.append(({int: "int64", float: "float32", bool: "bool", complex: "complex64"}[type(value)], True, True))
+            elif type(value) is Some:
+                known = {"int": "int64", "float": "float32", "bool": "bool"}.get(value.type)
+                operands.append((known, True, True))
+            elif type(value) is Unknown:
+                operands.append((None, None, False))
+        asked = bound.values.get("dtype")
+        arguments = {"dtype": asked.name if asked.name else UNKNOWN} if type(asked) is Dtype else {"dtype": asked} if asked is not None else {}
+        return dtypes.dtype_of(row.dtype, operands, arguments, self.modes.default_dtype)
+
+    def shape_of(self, row: Operation, bound: Bound, plain: dict[str, Any]) -> Shape:
+        """The shape of a result, or None."""
+        if row.shape == "?" or bound.doubt:
+            return None
+        seen: list[Shape] = []
+        for marked in row.tensors:
+            name = marked.rstrip("*")
+            value = bound.values.get(name, MISSING)
+            if type(value) is Tensor:
+                seen.append(value.shape)
+            elif type(value) is Sequence:
+                if value.rest is not MISSING:
+                    return None
+                seen.extend(item.shape if type(item) is Tensor else () for item in value.items)
+            elif type(value) in (int, float, bool) or type(value) is Some and value.type in ("int", "float", "bool", "number"):
+                seen.append(())
+        arguments: dict[str, Any] = {**row.defaults, **plain}
+        try:
+            return shapes.shape_of(row.shape, seen, arguments)
+        except (TypeError, IndexError, ValueError):
+            return None
+
+    def device_of(self, bound: Bound) -> Device | None:
+        """The device of a result: that of the tensors with dimensions, where they agree."""
+        found: Device | None = None
+        for _, tensor in bound.tensors:
+            if tensor.device is None:
+                return None
+            if found is None or found.kind == "cpu" and tensor.shape != ():
+                found = tensor.device
+            elif tensor.shape != () and found is not tensor.device and (found.kind, found.name) != (tensor.device.kind, tensor.device.name):
+                return None
+        return None if bound.doubt else found
+
+    # The graph
+
+    def record(self, row: Operation, bound: Bound, origin: Origin, requires: int) -> Node:
+        """The node of an operation that is recorded, with what it saves of its arguments."""
+        sure = requires == YES
+        kept = False
+        saved: list[Saved] = []
+        for what, needs in row.saves:
+            certain, possible = self._needed(needs, bound)
+            if not possible:
+                continue
+            kept = kept or certain
+            for name, tensor in bound.tensors:
+                if name == what:
+                    saved.append(Saved(what, tensor, sure and certain))
+        frees: bool | None
+        if row.saves:
+            frees = True if kept or (not row.exact_saves and row.frees) else None if not row.exact_saves else (None if any(self._needed(n, bound)[1] for _, n in row.saves) else False)
+        else:
+            frees = row.frees if row.exact_saves or row.frees else None
+        self._check_inference(row, saved, origin)
+        edges = _edges([tensor for _, tensor in bound.tensors])
+        return Node(row.node or row.name, "op" if sure else "maybe", edges, tuple(saved), frees, origin, self.serial())
+
+    def _needed(self, needs: tuple[str, ...], bound: Bound) -> tuple[bool, bool]:
+        """Whether one of the arguments `needs` certainly, possibly requires grad."""
+        if not needs:
+            return True, True
+        certain = possible = False
+        for name, tensor in bound.tensors:
+            if name in needs:
+                certain = certain or tensor.requires == YES
+                possible = possible or bool(tensor.requires & YES)
+        return certain, possible or bound.doubt
+
+    def _save_results(self, row: Operation, graph: Node, results: list[Tensor], bound: Bound) -> None:
+        extra = []
+        for what, needs in row.saves:
+            if what.startswith("result"):
+                certain, possible = self._needed(needs, bound)
+                index = int(what[6:]) if what[6:].isdigit() else 0
+                if possible and index < len(results):
+                    extra.append(Saved("result", results[index], certain and results[index].requires == YES))
+        if extra:
+            graph.saved = (*graph.saved, *extra)
+
+    def _check_inference(self, row: Operation, saved: list[Saved], origin: Origin) -> None:
+        for entry in saved:
+            if entry.sure and entry.tensor.inference is True and not self.modes.inference:
+                frame, node = origin.frame, origin.node
+                self.refuse("inference-saved", node, frame, self.seen(entry.tensor, node, frame, "inference"), op=row.name)
+
+    # Writing in place
+
+    def write_in_place(self, row: Operation, bound: Bound, own: Tensor, node: Any, frame: Frame) -> Tensor:
+        """An in-place operation: the checks that torch makes, the write, and the new place in the graph."""
+        self.check_write(own, bound, node, frame, row.name)
+        self.check_cast(row, bound, own, node, frame)
+        requires = self.requires_of(row, bound)
+        own_needed = own.requires
+        self.rebase(row, bound, own, requires | (own_needed if self.modes.grad is not False else NO), node, frame)
+        return own
+
+    def check_write(self, own: Tensor, bound: Bound | None, node: Any, frame: Frame, op: str) -> None:
+        """What torch refuses to write in place (check_inplace in torch/csrc/autograd/VariableTypeUtils.h)."""
+        if own.inference is True and self.modes.inference is False and self.modes.grad is not None:
+            self.refuse("inference-in-place", node, frame, self.seen(own, node, frame, "inference"), op=op)
+        if self.modes.grad is not True:
+            return
+        needs = own.requires == YES or (bound is not None and any(t.requires == YES for _, t in bound.tensors))
+        if own.base is not None and own.view_kind and needs:
+            key = {"multi": "multi-view-in-place", "no-grad": "no-grad-view-in-place", "function": "function-view-in-place"}.get(own.view_kind)
+            if key is not None:
+                self.refuse(key, node, frame, self.seen(own, node, frame), op=op)
+            if own.requires == YES and own.base.requires == YES and own.base.leaf & NON_LEAF == 0 and own.base.node is None:
+                self.refuse("leaf-view-in-place", node, frame, self.seen(own, node, frame), (self.seen(own.base, node, frame),), op=op)
+        if own.requires == YES and own.leaf & NON_LEAF == 0:
+            self.refuse("leaf-in-place", node, frame, self.seen(own, node, frame), op=op)
+
+    def check_cast(self, row: Operation, bound: Bound, own: Tensor, node: Any, frame: Frame) -> None:
+        """`int_tensor += float_tensor`: the result cannot be cast back."""
+        if row.name not in ("add_", "sub_", "mul_", "div_", "pow_") or own.dtype is None:
+            return
+        operands: list[tuple[str | None, bool | None, bool]] = [(own.dtype, None if own.shape is None else own.shape == (), False)]
+        other = bound.values.get("other", bound.values.get("exponent"))
+        if type(other) is Tensor:
+            operands.append((other.dtype, None if other.shape is None else other.shape == (), False))
+        elif type(other) in (int, float, bool):
+            operands.append(({int: "int64", float: "float32", bool: "bool"}[type(other)], True, True))
+        else:
+            return
+        result = dtypes.promote(operands, self.modes.default_dtype)
+        if row.name == "div_" and result is not None and dtypes.category(result) in ("integer", "bool") and bound.values.get("rounding_mode") is None:
+            result = self.modes.default_dtype
+        if result is not None and dtypes.can_cast(result, own.dtype) is False:
+            self.refuse("result-type-cast", node, frame, self.seen(own, node, frame, "dtype"), result=result, target=own.dtype)
+
+    def bump(self, own: Tensor, node: Any, frame: Frame, op: str, certain: bool = True) -> None:
+        """The storage of `own` has been written: its version goes up."""
+        storage = own.storage
+        version = storage.version
+        put = self.heap.put
+        put(storage, "version", version + 1 if certain and type(version) is int else UNKNOWN)
+        if len(storage.writes) < 64:
+            put(storage, "writes", (*storage.writes, self.origin("written", node, frame, (own,), op=op)))
+
+    def rebase(self, row: Operation, bound: Bound, own: Tensor, requires: int, node: Any, frame: Frame) -> None:
+        """Make `own` (and the base it views) the result of the in-place operation."""
+        parents = tuple(tensor for _, tensor in bound.tensors)
+        origin = self.origin("computed", node, frame, parents, op=row.name)
+        put = self.heap.put
+        if self.modes.grad is False or row.gradient == "no" and own.requires == NO:
+            self.bump(own, node, frame, row.name)
+            return
+        if not requires & YES or own.dtype is not None and dtypes.can_require_grad(own.dtype) is False:
+            self.bump(own, node, frame, row.name)
+            return
+        graph = self.record(row, bound, origin, requires)
+        self.bump(own, node, frame, row.name)
+        base = own.base
+        if base is not None and own.view_kind:
+            edges = tuple(edge for edge in (edge_of(base), graph) if edge is not None)
+            slices = Node("CopySlices", "op", edges, (), False, origin, self.serial())
+            put(base, "node", slices)
+            put(base, "requires", base.requires | requires if requires != YES else YES)
+            put(base, "leaf", NON_LEAF if requires == YES else ANY_LEAF)
+            self.note(base, origin)
+            graph = Node("AsStridedBackward0", "op", (slices,), (), False, origin, self.serial())
+        put(own, "node", graph)
+        put(own, "requires", YES if requires == YES else own.requires | requires)
+        put(own, "leaf", NON_LEAF if requires == YES else ANY_LEAF)
+        self.note(own, origin)
+        self._save_results(row, graph, [own], bound)
+
+    # Moves, casts, cuts
+
+    def maybe_same(self, row: Operation, bound: Bound, own: Tensor, node: Any, frame: Frame) -> Any:
+        """An operation that gives back the very same tensor under a condition."""
+        name = row.name
+        if row.same_when == "same-device-and-dtype":
+            return self.move(row, bound, own, node, frame)
+        if name == "cpu":
+            return self.converted(own, own.dtype, CPU, node, frame, name, False)
+        if name == "cuda":
+            device = device_from(bound.values.get("device")) or Device("other", "cuda")
+            return self.converted(own, own.dtype, device if device.kind != "cpu" else Device("other", "cuda"), node, frame, name, False)
+        if row.same_when == "same-dtype":
+            target = row.dtype if dtypes.category(row.dtype) is not None else self.dtype_of(row, bound)
+            return self.converted(own, target, own.device, node, frame, name, False)
+        same = self._is_same(row, bound, own)
+        if same:
+            return own
+        result = self._computed(row, bound, own, node, frame)
+        if same is None and type(result) is Tensor:
+            return self.join(own, result)
+        return result
+
+    def _is_same(self, row: Operation, bound: Bound, own: Tensor) -> bool | None:
+        when = row.same_when
+        if when == "always":
+            return True
+        if when == "real":
+            return None if own.dtype is None else dtypes.category(own.dtype) != "complex"
+        if when == "not-conj":
+            return None if own.conj is None else own.conj != "conj"
+        if when == "not-neg":
+            return None if own.conj is None else own.conj != "neg"
+        if when == "not-training":
+            training = bound.values.get("training", row.defaults.get("training", True))
+            return (not training) if type(training) is bool else None
+        if when == "enough-dimensions":
+            if own.shape is None:
+                return None
+            wanted = {"atleast_1d": 1, "atleast_2d": 2, "atleast_3d": 3}.get(row.name)
+            return len(own.shape) >= wanted if wanted else len(own.shape) == 1 if row.name == "flatten" else None
+        if when == "contiguous":
+            return True if own.origin.kind in ("created", "parameter") and own.base is None else None
+        return None
+
+    def move(self, row: Operation, bound: Bound, own: Tensor, node: Any, frame: Frame) -> Any:
+        """`.to(...)`, `.type_as(...)`."""
+        values = bound.values
+        device: Any = own.device
+        dtype: str | None = own.dtype
+        known_device = known_dtype = True
+        other = self.settle(values.get("other"))
+        first = self.settle(values.get("device"))
+        if type(first) is Tensor or type(other) is Tensor:
+            model = first if type(first) is Tensor else other
+            device, dtype = model.device, model.dtype
+            known_device, known_dtype = device is not None, dtype is not None
+        else:
+            for value in (first, self.settle(values.get("dtype"))):
+                if value is None:
+                    continue
+                if type(value) is Dtype:
+                    dtype, known_dtype = value.name, value.name is not None
+                elif device_from(value) is not None:
+                    device = device_from(value)
+                elif type(value) is Unknown or type(value) is Some or type(value).__name__ == "OneOf":
+                    if value is first:
+                        known_device = known_dtype = False
+                    else:
+                        known_dtype = False
+                    device, dtype = (None, None) if value is first else (device, None)
+        copy = values.get("copy", False)
+        return self.converted(own, dtype if known_dtype else None, device if known_device else None, node, frame, row.name, copy is True)
+
+    def converted(
+        self, own: Tensor, dtype: str | None, device: Device | None, node: Any, frame: Frame, name: str, copy: bool
+    ) -> Tensor:
+        """`own` as a tensor of `dtype` on `device`: itself where nothing is to be converted.
+
+        None for `dtype` or `device` means: not known what it will be.
+        """
+        same_dtype = None if dtype is None or own.dtype is None else dtype == own.dtype
+        on_cpu, elsewhere = self._stays(own.device, device)
+        if not copy and same_dtype and on_cpu and elsewhere:
+            return own
+        moves_for_sure = copy or same_dtype is False or on_cpu is False
+        result = self.new_tensor(self.origin("moved" if same_dtype is not False else "cast", node, frame, (own,), op=name, device=device.name if device else "", dtype=dtype or ""))
+        result.dtype, result.shape, result.device = dtype, own.shape, device
+        result.conj, result.result_of = own.conj, name
+        result.inference = own.inference if not moves_for_sure and own.inference == self.modes.inference else (self.modes.inference if moves_for_sure else None)
+        if dtype is not None and dtypes.can_require_grad(dtype) is False:
+            result.requires, result.leaf = NO, LEAF
+            result.steps = (self.origin("integers", node, frame, (own,), op=name, dtype=dtype),)
+            return result
+        recorded = own.requires if self.modes.grad else (NO if self.modes.grad is False else own.requires | NO)
+        computed = LEAF if recorded == NO else NON_LEAF if recorded == YES else ANY_LEAF
+        if moves_for_sure:
+            result.requires, result.leaf, result.parameter = recorded, computed, False
+        elif same_dtype and on_cpu and elsewhere is False:
+            result.requires = own.requires if recorded == own.requires else own.requires | recorded
+            result.leaf = own.leaf & (LEAF_ON_CPU | 2) | computed & (4 | NON_LEAF_ELSEWHERE)
+            result.parameter = "cpu" if own.parameter is True else own.parameter
+            result.same_on_cpu = own
+            result.storage = own.storage
+            result.grad, result.retains = own.grad, own.retains
+            result.base, result.view_kind = own.base, own.view_kind
+        else:
+            result.requires = own.requires | recorded
+            result.leaf = own.leaf | computed
+            result.parameter = False if own.parameter is False else None
+            result.grad = UNKNOWN
+        if result.requires & YES and recorded & YES:
+            kind = "op" if moves_for_sure else "join"
+            edges = _edges([own])
+            if not moves_for_sure and own.node is None and own.requires == YES:
+                kind = "op"
+            result.node = Node("ToCopyBackward0", kind, edges, (), False, result.origin, self.serial())
+        return result
+
+    def _stays(self, old: Device | None, new: Device | None) -> tuple[bool | None, bool | None]:
+        """Whether a tensor on `old` is already on `new`: where the device is the CPU, and elsewhere."""
+        if new is None or old is None:
+            return None, None
+        if old is new or old.kind == new.kind == "cpu" or (old.kind, old.name) == (new.kind, new.name) and old.kind != "symbol":
+            return True, True
+        kinds = {old.kind, new.kind}
+        if kinds == {"cpu", "other"}:
+            return False, False
+        if kinds == {"cpu", "chosen"} or kinds == {"cpu", "symbol"}:
+            return True, False
+        if kinds <= {"other", "chosen"}:
+            return True, True
+        return None, None
+
+    def detached(self, own: Tensor, node: Any, frame: Frame, op: str) -> Tensor:
+        """`detach()` and `.data`: the same memory, no history."""
+        result = self.new_tensor(self.origin("detached", node, frame, (own,), op=op))
+        result.requires, result.leaf = NO, LEAF
+        result.dtype, result.device, result.shape, result.conj = own.dtype, own.device, own.shape, own.conj
+        result.inference = own.inference
+        if op == "data":
+            result.storage = Storage()  # its version counter is its own: a write through it is not seen
+        else:
+            result.storage = own.storage
+        result.result_of = op
+        return result
+
+    def cut(self, own: Tensor, node: Any, frame: Frame) -> Tensor:
+        """`detach_()`: history taken from the tensor itself; a view refuses."""
+        if own.base is not None and own.view_kind == "ordinary":
+            self.refuse("detach-view-in-place", node, frame, self.seen(own, node, frame))
+        put = self.heap.put
+        put(own, "requires", NO)
+        put(own, "leaf", LEAF)
+        put(own, "node", None)
+        self.note(own, self.origin("detached", node, frame, op="detach_"))
+        return own
+
+    # Checks
+
+    def check_devices(self, row: Operation, bound: Bound, node: Any, frame: Frame) -> None:
+        """Tensors with dimensions must be on one device."""
+        if row.name in _DEVICE_FREE or len(bound.tensors) < 2:
+            return
+        placed = [(name, t) for name, t in bound.tensors if t.device is not None and t.shape is not None and t.shape != ()]
+        for index, (_, one) in enumerate(placed):
+            for _, other in placed[index + 1 :]:
+                self.check_same_device(one, other, node, frame, row.name)
+
+    def check_same_device(self, one: Tensor, other: Tensor, node: Any, frame: Frame, op: str) -> None:
+        """Refuse when the two are certainly on different devices."""
+        left, right = one.device, other.device
+        if left is None or right is None:
+            return
+        kinds = {left.kind, right.kind}
+        if "cpu" not in kinds or kinds == {"cpu"}:
+            return
+        on_cpu = one if left.kind == "cpu" else other
+        away = other if on_cpu is one else one
+        if away.device is None:
+            return
+        self.refuse(
+            "device-mismatch", node, frame, self.seen(on_cpu, node, frame, "device"), (self.seen(away, node, frame, "device"),),
+            off_cpu=away.device.kind != "other", op=op, device=away.device.name,
+        )  # fmt: skip
+
+    def check_dtypes(self, row: Operation, bound: Bound, node: Any, frame: Frame) -> None:
+        """Operations that do not promote refuse floating tensors of different dtypes."""
+        wanted = operations.same_dtype_arguments(row.name) if hasattr(operations, "same_dtype_arguments") else _SAME_DTYPE.get(row.name)
+        if not wanted:
+            return
+        known = [(name, t) for name, t in bound.tensors if name in wanted and t.dtype is not None]
+        for index, (_, one) in enumerate(known):
+            for _, other in known[index + 1 :]:
+                if one.dtype != other.dtype:
+                    first, second = (one, other)
+                    if one.parameter:
+                        first, second = other, one
+                    self.refuse("dtype-mismatch", node, frame, self.seen(first, node, frame, "dtype"), (self.seen(second, node, frame, "dtype"),), op=row.name)
+
+
+_SAME_DTYPE: dict[str, tuple[str, ...]] = {
+    "nn.functional.linear": ("self", "weight"),
+    "linear": ("self", "weight"),
+    "matmul": ("self", "other"),
+    "mm": ("self", "mat2"),
+    "bmm": ("self", "mat2"),
+}
+
+_MIRROR = {"__eq__": "__eq__", "__ne__": "__ne__", "__lt__": "__gt__", "__gt__": "__lt__", "__le__": "__ge__", "__ge__": "__le__"}
+
+
+def _edges(tensors: list[Tensor]) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for tensor in tensors:
+        edge = edge_of(tensor)
+        if edge is not None and edge not in found:
+            found.append(edge)
+    return tuple(found)
+
+
+def plain_value(value: Any) -> Any:
+    """An argument as the laws take it: numbers, strings, tuples of them, dtypes by name; else UNKNOWN."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is Dtype:
+        return value.name if value.name is not None else UNKNOWN
+    if kind is Sequence:
+        if value.rest is not MISSING:
+            return UNKNOWN
+        return tuple(plain_size(item) for item in value.items)
+    if kind is Range and value.length is not None and value.length < 16:
+        return tuple(range(value.start, value.stop, value.step))
+    return UNKNOWN
+
+
+def plain_size(value: Any) -> Any:
+    """A size: an int, or None where it is some int; nested sequences as tuples."""
+    kind = type(value)
+    if kind is int:
+        return value
+    if kind is Some or kind is Unknown:
+        return None
+    return plain_value(value)
+
+
+def device_from(value: Any) -> Device | None:
+    """The device that a value names, or None when it names none."""
+    if type(value) is Device:
+        return value
+    if type(value) is str:
+        head = value.partition(":")[0]
+        if head == "cpu":
+            return CPU
+        if head.isidentifier() and head not in ("float", "double", "half"):
+            return Device("other", value)
+    if type(value) is int and type(value) is not bool:
+        return Device("other", f"cuda:{value}")
+    return None
+
+
+def _python_result(name: str) -> Any:
+    if name in ("size", "shape"):
+        return UNKNOWN
+    if name in ("dim", "ndimension", "numel", "nelement", "element_size", "get_device", "data_ptr", "storage_offset", "__len__", "__int__", "__index__"):
+        return INT
+    if name in ("item",):
+        return NUMBER
+    if name == "__float__":
+        return FLOAT
+    if name.startswith("is_") or name in ("__bool__", "equal", "allclose", "requires_grad", "retains_grad", "__contains__"):
+        return BOOL
+    return UNKNOWN
+
+
+def _number_of_views(name: str, plain: dict[str, Any], shape: Shape, operands: int) -> int | None:
+    if name == "chunk":
+        number, dim = plain.get("chunks"), plain.get("dim", 0)
+        size = shape[dim] if shape is not None and type(dim) is int and -len(shape) <= dim < len(shape) else None
+        if type(number) is int and number > 0:
+            return number if size is None or size % number == 0 else None
+    if name in ("split", "tensor_split"):
+        sizes = plain.get("split_size_or_sections")
+        if type(sizes) is tuple:
+            return len(sizes)
+        dim = plain.get("dim", 0)
+        if type(sizes) is int and sizes > 0 and shape is not None and type(dim) is int and -len(shape) <= dim < len(shape) and shape[dim] is not None:
+            number = -(-shape[dim] // sizes)
+            return number if number <= 32 else None
+    if name == "unbind":
+        dim = plain.get("dim", 0)
+        if shape is not None and type(dim) is int and -len(shape) <= dim < len(shape) and shape[dim] is not None and shape[dim] <= 32:
+            return int(shape[dim])
+    if name in ("meshgrid", "broadcast_tensors"):
+        return operands or None
+    return None
