@@ -26,6 +26,7 @@ class Coverage:
         self.operations: Counter[str] = Counter()
         self.events: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()
+        self.caught: Counter[str] = Counter()
         self.foreseen: Counter[str] = Counter()
 
     def lines(self) -> Iterator[str]:
@@ -33,9 +34,12 @@ class Coverage:
         used = len(ALL_NAMES & set(self.operations))
         yield f"{self.programs} programs, {self.reveals} values revealed, {self.facts} facts stated"
         yield f"{used} of {len(ALL_NAMES)} operations and blocks used"
-        yield "refusals of torch, and how many of them the interpreter was certain of:"
+        yield "what ended programs on torch, and how often the interpreter was certain of it:"
         for key, count in self.refusals.most_common():
             yield f"  {count:5} {self.foreseen[key]:5} {key}"
+        yield "caught by the program: " + ", ".join(
+            f"{key} {count}" for key, count in self.caught.most_common()
+        )
         yield "events: " + (
             ", ".join(f"{kind} {count}" for kind, count in self.events.most_common()) or "none"
         )
@@ -51,7 +55,10 @@ def torch_runs(program: Program, asked: dict[Row, frozenset[str]], coverage: Cov
     coverage.operations.update(program.used)
     coverage.reveals += sum(len(record.seen) for record in records)
     for record in records:
-        coverage.refusals.update({recognised(raised.error_type, raised.text) for raised in record.raised})
+        keys = [recognised(raised.error_type, raised.text) for raised in record.raised]
+        if record.ended_by is not None:
+            coverage.refusals[keys.pop()] += 1
+        coverage.caught.update(keys)
     return records
 
 
@@ -87,8 +94,8 @@ def refusals_that_do_not_come(
                 yield f"line {row[1]}: torch does not raise {key}"
             elif row in raised and piece_of(key) not in raised[row].text:
                 yield f"line {row[1]}: not {key}, torch raises: {raised[row].text}"
-            elif row in raised:
-                coverage.foreseen[key] += 1
+        if record.ended_by is not None and record.raised[-1].row in dict(certain):
+            coverage.foreseen[dict(certain)[record.raised[-1].row]] += 1
 
 
 def explained(program: Program, wrong: list[str]) -> str:

@@ -73,5 +73,5 @@ def run_on_torch(program: Program) -> None:
 def test_the_programs_are_worth_running() -> None:
     run_on_torch()
     assert len(ALL_NAMES - set(ON_TORCH.operations)) <= len(ALL_NAMES) // 20
-    assert set(ON_TORCH.refusals) >= REFUSALS
+    assert {*ON_TORCH.refusals, *ON_TORCH.caught} >= REFUSALS
     assert ON_TORCH.reveals > 5 * ON_TORCH.programs

@@ -24,8 +24,8 @@ class Program(NamedTuple):
     """A program of a page, under the heading it stands below, and what the page says of it.
 
     `facts` are the facts of what is revealed in a row; None says that the row is never reached, the
-    set of "unknown" alone that nobody can say anything. `raises` and `may_raise` are pieces of
-    torch's message by row.
+    set of "unknown" alone that nobody can say anything. `raises`, `may_raise` and `caught` are pieces
+    of torch's message by row.
     """
 
     heading: str
@@ -34,6 +34,7 @@ class Program(NamedTuple):
     facts: dict[Row, frozenset[str] | None]
     raises: dict[Row, str]
     may_raise: dict[Row, str]
+    caught: dict[Row, str]
 
 
 class Block(NamedTuple):
@@ -76,13 +77,13 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 def program(main: str, block: Block, others: list[Block]) -> Program:
     """The program of a block, with the files it can import."""
-    read = Program(block.heading, main, {}, {}, {}, {})
+    read = Program(block.heading, main, {}, {}, {}, {}, {})
     for each in (block, *others):
         filename = each.name or main
         read.files[filename] = "\n" * (each.first - 1) + "\n".join(each.lines) + "\n"
         for row, line in enumerate(each.lines, each.first):
             expect(read, (filename, row), line)
-    if not (read.facts or read.raises or read.may_raise):
+    if not (read.facts or read.raises or read.may_raise or read.caught):
         raise BadPage(f"the block in row {block.first} says nothing")
     return read
 
@@ -97,6 +98,8 @@ def expect(read: Program, row: Row, line: str) -> None:
         read.raises[row] = text
     elif kind == "may raise":
         read.may_raise[row] = text
+    elif kind == "caught":
+        read.caught[row] = text
     elif reveals and comment == "not reached":
         read.facts[row] = None
     elif reveals and comment == "unknown":
