@@ -190,9 +190,12 @@ class Calls(Expressions):
     def run_body(self, function: Function, inner: Frame) -> Any:
         """Walk the body of `function` in `inner`; the joined value of its returns."""
         heap = self.heap
-        before = (self.modes.grad, self.modes.inference)
+        before = (self.modes.grad, self.modes.inference, self.modes.entered_by)
         if function.mode is not None:
             self.enter_mode(function.mode[0], function.mode[1])
+            decorators = getattr(function.node, "decorator_list", None)
+            if decorators:
+                heap.put(self.modes, "entered_by", self.origin("entered", decorators[0], inner, mode=function.mode[0]))
         function.active += 1
         level = heap.push()
         exits = inner.exits = Exits(level)
@@ -212,6 +215,7 @@ class Calls(Expressions):
             if function.mode is not None:
                 heap.put(self.modes, "grad", before[0])
                 heap.put(self.modes, "inference", before[1])
+                heap.put(self.modes, "entered_by", before[2])
         values = [value for _, value, _ in exits.taken]
         if exits.taken:
             states = [state for _, _, state in exits.taken]

@@ -34,14 +34,16 @@ if TYPE_CHECKING:
 class Modes:
     """The modes of autograd. heap: grad, inference. `grad` is True, False or None (not known)."""
 
-    __slots__ = ("grad", "inference", "set_by", "default_dtype", "default_device")
+    __slots__ = ("grad", "inference", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended")
 
     def __init__(self) -> None:
         self.grad: bool | None = True
         self.inference: bool | None = False
         self.set_by: Origin | None = None  # what switched it last, as a plain statement
+        self.entered_by: Origin | None = None  # the decorator or with that switched it last
         self.default_dtype: str = "float32"  # "" when it is not known
         self.default_device: Any = None
+        self.elsewhere_ended = False  # heap; off the CPU the program has raised by now
 
 
 class Core:
@@ -59,6 +61,7 @@ class Core:
         self.quiet = 0  # above 0 nothing is told: the body of a module that is imported
         self.on_value: Callable[[Any, Frame, Any], None] | None = None
         self.limits_told: set[tuple[str, str]] = set()
+        self.layer: Any = None  # the library layer that is at work
 
     if TYPE_CHECKING:
         # Provided by the floors of this class's descendants; see machine.py for the order.
@@ -75,6 +78,7 @@ class Core:
         ) -> tuple[tuple[Any, ...], Any] | None: ...
         def assign(self, target: Any, value: Any, frame: Frame) -> None: ...
         def seen(self, value: Any, node: Any, frame: Frame, story: str = "grad") -> Seen: ...
+        def step_of(self, origin: Origin, frame: Frame) -> Any: ...
         def loop(self, node: Any, frame: Frame, rounds: Any, body: Any) -> int: ...
         def apply(
             self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str = ""
@@ -92,6 +96,8 @@ class Core:
     ) -> Origin:
         """Raw material of a trail step, for what happens at `node`."""
         self.count += 1
+        if self.layer is not None:
+            fields["layer"] = self.layer
         return Origin(kind, node, frame, fields or None, parents, self.count)
 
     def new_tensor(self, origin: Origin) -> Tensor:
@@ -99,6 +105,8 @@ class Core:
         self.count += 1
         tensor = Tensor(self.count, origin)
         tensor.inference = self.modes.inference
+        if tensor.inference and self.modes.entered_by is not None:
+            tensor.steps = (self.modes.entered_by, origin)
         return tensor
 
     def unknown_tensor(self, node: Any, frame: Frame, kind: str = "unknown") -> Tensor:
@@ -170,6 +178,13 @@ class Core:
         **fields: Any,
     ) -> None:
         """Torch refuses what stands at `node`: tell it, and end this path where it certainly raises."""
+        if off_cpu:
+            if self.modes.elsewhere_ended:
+                return
+            if not self.is_guarded(frame):
+                self.heap.put(self.modes, "elsewhere_ended", True)
+        if self.layer is not None and (trail or subject is not None):
+            trail = (*trail, self.step_of(self.layer.origin, frame))
         self.tell(key, node, frame, subject, others, "raises-off-cpu" if off_cpu else "raises", trail, **fields)
         if not off_cpu:
             raise PathEnds

@@ -273,6 +273,11 @@ class Expressions(Loops):
                     return True
             if container.rest is MISSING and all(type(item) in PLAIN for item in container.items):
                 return False
+        if type(container) is Sequence and type(value) in (Tensor, Instance) and not value.many:
+            if any(item is value for item in container.items):
+                return True
+            alike = all(type(item) is type(value) and not item.many for item in container.items)
+            return False if container.rest is MISSING and alike else None
         if type(container) is str and type(value) is str:
             return value in container
         return None

@@ -122,13 +122,11 @@ class Graph(Tensors):
 
     def _check_root(self, root: Tensor, gradients: Any, node: Any, frame: Frame) -> None:
         if root.requires == NO:
-            self.refuse("backward-no-grad-fn", node, frame, self.seen(root, node, frame, "no-grad"), **self.mode_words())
+            off = self.modes.set_by if self.modes.grad is False else None
+            trail = self.steps_of([off], frame) if off is not None else ()
+            self.refuse("backward-no-grad-fn", node, frame, self.seen(root, node, frame, "no-grad"), trail=trail, mode_off=off is not None)
         if gradients is None and root.requires == YES and shapes.numel(root.shape) == "many":
             self.refuse("backward-non-scalar", node, frame, self.seen(root, node, frame, "shape"), shape=_shape_text(root.shape))
-
-    def mode_words(self) -> dict[str, Any]:
-        """Whether grad mode has been left off by a plain statement, for the sentences."""
-        return {"mode_off": self.modes.grad is False and self.modes.set_by is not None}
 
     def _check_inputs(
         self, inputs: list[Tensor], whole: Reach, roots: list[Tensor], allow_unused: bool | None, node: Any, frame: Frame
@@ -153,8 +151,9 @@ class Graph(Tensors):
             sure = walked.nodes[graph_node]
             if not sure:
                 continue
-            if graph_node.once and graph_node.freed == "differentiated":
-                self.refuse("once-differentiable", node, frame, self.seen(roots[0], node, frame), trail=(self.step_of(graph_node.origin, frame),))
+            if graph_node.once is not None and graph_node.freed == "differentiated":
+                trail = self.steps_of([graph_node.once, graph_node.origin], frame)
+                self.refuse("once-differentiable", node, frame, self.seen(roots[0], node, frame), trail=trail, function=graph_node.name)
             if type(graph_node.freed) is Origin and graph_node.frees:
                 self._refuse_freed(graph_node, roots, node, frame)
             for saved in graph_node.saved:
@@ -180,9 +179,6 @@ class Graph(Tensors):
             which=saved.name, written_by=(writes[0].fields or {}).get("op", "") if writes else "",
         )  # fmt: skip
 
-    def step_of(self, origin: Origin, frame: Frame) -> Any:
-        raise NotImplementedError
-
     def steps_of(self, origins: list[Origin], frame: Frame) -> tuple[Any, ...]:
         raise NotImplementedError
 
@@ -191,7 +187,7 @@ class Graph(Tensors):
     ) -> list[Tensor]:
         """The gradients that autograd.grad hands out."""
         results = []
-        once = [one for one in walked.nodes if one.once and walked.nodes[one]] if create else []
+        once = [one for one in walked.nodes if one.once is not None and walked.nodes[one]] if create else []
         for tensor in inputs:
             gradient = self.new_tensor(self.origin("gradient", node, frame))
             gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device
@@ -209,7 +205,7 @@ class Graph(Tensors):
         for function in once:
             if _incoming_requires_grad(function, edges):
                 blocked = Node(function.name, "op", (), (), None, function.origin, self.serial())
-                blocked.once = True
+                blocked.once = function.once
                 blocked.freed = "differentiated"
                 gradient.node = Node("", "op", (blocked, *edges), (), None, gradient.origin, self.serial())
                 gradient.requires, gradient.leaf = YES, 10

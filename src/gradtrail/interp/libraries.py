@@ -617,6 +617,7 @@ class Libraries(Making, Copying, Modules):
                 manager.state["entered"] = [*manager.state.get("entered", []), (*before, self.modes.set_by if manager.library != "torch.set_grad_enabled" else None)]
                 self.enter_mode(manager.library.rpartition(".")[2], manager.state.get("mode"))
                 self.heap.put(self.modes, "set_by", None)
+                self.heap.put(self.modes, "entered_by", self.origin("entered", node, frame, mode=manager.library.rpartition(".")[2]))
                 return manager
             if manager.library == "contextlib.contextmanager":
                 generator = manager.state["generator"].generator
@@ -695,7 +696,9 @@ class Libraries(Making, Copying, Modules):
         if requires & YES:
             edges = tuple(dict.fromkeys(edge for edge in (one.node or (one if one.requires & YES else None) for one in inputs) if edge is not None))
             graph = Node(cls.name + "Backward", "op" if requires == YES else "maybe", edges, (), bool(saved_values) if context.state.get("saved") is not None else False, origin, self.serial())
-            graph.once = type(backward) is Function and backward.once
+            if type(backward) is Function and backward.once:
+                graph.once = self.origin("once", backward.node.decorator_list[-1], frame)
+                graph.once.frame = Frame({}, backward.space, None, None, None)
             if type(backward) is not Function and requires == YES and cls.find("vjp") is MISSING and not cls.opaque:
                 graph.name = cls.name
         replaced: dict[Tensor, Tensor] = {}

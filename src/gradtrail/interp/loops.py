@@ -184,7 +184,7 @@ class Loops(Statements):
         if kind is str:
             return tuple(value[: budget.ITEMS_OF_SEQUENCE]), MISSING
         if kind is Iterator:
-            found = self._used_up(value)
+            found = self._used_up(value, node, frame)
         elif kind is OneOf:
             parts = [self.items_of(one, node, frame) for one in value.values]
             if any(part is None for part in parts):
@@ -200,7 +200,7 @@ class Loops(Statements):
     def iterate_object(self, value: Any, node: Any, frame: Frame) -> tuple[tuple[Any, ...], Any] | None:
         raise NotImplementedError
 
-    def _used_up(self, iterator: Iterator) -> tuple[tuple[Any, ...], Any] | None:
+    def _used_up(self, iterator: Iterator, node: Any, frame: Frame) -> tuple[tuple[Any, ...], Any] | None:
         """What is left in an iterator; nothing is left afterwards."""
         if iterator.generator is not None:
             items = []
@@ -215,6 +215,8 @@ class Loops(Statements):
         self.heap.put(iterator, "position", 1 << 30)
         if position >= 1 << 30:
             return (), MISSING
+        if iterator.origin is not None and hasattr(node, "lineno"):
+            self.heap.put(iterator, "used_by", self.origin("used", node, frame))
         return iterator.items[position:], iterator.rest
 
     # Comprehensions

@@ -66,6 +66,8 @@ class Machine(Libraries):
         while len(self.heap.logs) > level:
             self.heap.keep()
         self.modes.grad, self.modes.inference, self.modes.set_by = True, False, None
+        self.modes.elsewhere_ended = False
+        self.layer = None
 
     def _uncalled(self, space: Space) -> None:
         """Functions and methods that the body did not reach, with unknown arguments."""

@@ -334,6 +334,8 @@ class Modules(Trails):
         if type(value) is Tensor and value.parameter is True:
             if value.name is None or "." not in value.name:
                 value.name = self._attribute_name(module, name, node)
+            if value.origin.kind == "module-parameter" and module.attributes.get(name) is not value:
+                self.note(value, self.origin("tied", node, frame, name=self._attribute_name(module, name, node)))
             self.register(module, name, value, "parameter")
             return True
         if is_module(value):
@@ -487,7 +489,11 @@ class Modules(Trails):
             bound = self.bind_row(row, [], passed, node, frame)
             if bound.doubt and not bound.tensors:
                 return UNKNOWN
-            result = self.apply_row(row, bound, node, frame)
+            outer, self.layer = self.layer, module
+            try:
+                result = self.apply_row(row, bound, node, frame)
+            finally:
+                self.layer = outer
             if type(result) is Tensor and law.shape not in ("?", "same") and result.shape is None:
                 result.shape = self._layer_shape(law, module, given)
             return result
@@ -615,12 +621,14 @@ class Modules(Trails):
 
     def m_parameters(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
         found, complete = self.parameters_of(module)
-        return Iterator(tuple(value for _, value in found), MISSING if complete else UNKNOWN, "Module.parameters")
+        origin = self.origin("generator", node, frame)
+        return Iterator(tuple(value for _, value in found), MISSING if complete else UNKNOWN, "Module.parameters", origin)
 
     def m_named_parameters(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
         found, complete = self.parameters_of(module)
         pairs = tuple(Sequence("tuple", (name, value)) for name, value in found)
-        return Iterator(pairs, MISSING if complete else Sequence("tuple", (Some("str"), UNKNOWN)), "Module.named_parameters")
+        rest = MISSING if complete else Sequence("tuple", (Some("str"), UNKNOWN))
+        return Iterator(pairs, rest, "Module.named_parameters", self.origin("generator", node, frame))
 
     def m_buffers(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
         return Iterator(tuple(value for _, value in self.buffers_of(module)), MISSING, "Module.buffers")

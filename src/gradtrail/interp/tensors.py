@@ -128,7 +128,7 @@ class Tensors(Calls):
             return UNKNOWN
         bound = self.bind_row(row, args, keywords, node, frame)
         if row.overloads:
-            given = {key: type(value) is Tensor for key, value in bound.values.items() if value is not None}
+            given = {key: value_kind(value) for key, value in bound.values.items() if value is not None}
             chosen = row.overload(given)
             if chosen is not row:
                 row = chosen
@@ -531,6 +531,8 @@ class Tensors(Calls):
             self.bump(own, node, frame, row.name)
             return
         graph = self.record(row, bound, origin, requires)
+        # What it keeps of the tensor that it writes is its result, or a copy made before.
+        graph.saved = tuple(entry for entry in graph.saved if entry.tensor is not own)
         self.bump(own, node, frame, row.name)
         base = own.base
         if base is not None and own.view_kind:
@@ -566,6 +568,8 @@ class Tensors(Calls):
         if same:
             return own
         result = self._computed(row, bound, own, node, frame)
+        if row.otherwise == "view" and type(result) is Tensor:
+            self.make_view(result, own, "ordinary")
         if same is None and type(result) is Tensor:
             return self.join(own, result)
         return result
@@ -766,6 +770,30 @@ def _edges(tensors: list[Tensor]) -> tuple[Any, ...]:
         if edge is not None and edge not in found:
             found.append(edge)
     return tuple(found)
+
+
+def value_kind(value: Any) -> str:
+    """How the laws tell an argument's value apart when they choose an overload."""
+    kind = type(value)
+    if kind is Tensor:
+        if value.shape is None:
+            return "tensor"
+        return "matrix" if len(value.shape) <= 2 else "batch"
+    if kind is bool:
+        return "true" if value else "false"
+    if kind in (int, float) or kind is Some and value.type in ("int", "float", "number"):
+        return "number"
+    if kind is Dtype:
+        return "dtype"
+    if kind is str:
+        return "text"
+    if value is Ellipsis or kind.__name__ == "SliceValue":
+        return "basic"
+    if kind is Sequence:
+        if value.kind == "list" or any(type(one) is Tensor or type(one) is Sequence for one in value.items):
+            return "advanced"
+        return "basic" if value.rest is MISSING else "value"
+    return "value"
 
 
 def plain_value(value: Any) -> Any:

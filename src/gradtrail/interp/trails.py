@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,7 +17,10 @@ from gradtrail.interp.values import (
     NON_LEAF_ELSEWHERE,
     NON_LEAF_ON_CPU,
     YES,
+    Bound,
+    Function,
     Instance,
+    Iterator,
     Origin,
     Tensor,
 )
@@ -57,6 +61,16 @@ SENTENCES: dict[str, str] = {
     "recomputed": "`{name}` is computed anew from other parameters",
     "cut": "`{op}` gives values that carry no gradient",
     "checkpointed": "a reentrant checkpoint runs under no_grad and is tied to the graph only by its inputs",
+    "entered": "`{mode}` begins here",
+    "once": "this backward is declared not differentiable",
+    "generator": "a generator of the module's parameters",
+    "used": "used up here: nothing is left in it",
+    "tied": "the same Parameter also becomes `{name}`",
+    "returned": "returned here",
+    "grad-on": "grad mode is on in `{name}`",
+    "layer": "the layer at work is made here",
+    "child": "raised here, in the child process",
+    "optimizer": "handed to {optimizer} here",
     "hooked": "the backward hook makes the module's output a view",
     "iterated": "iterating over a tensor gives its rows, each a view",
     "unknown": "a tensor from here",
@@ -80,10 +94,12 @@ class Trails(Graph):
         was lost), "dtype", "device", "shape", "inference".
         """
         if type(value) is Tensor:
-            origins = _chain(value, _CHOICES[story])
+            origins = _lost(value) if story == "no-grad" else _chain(value, _CHOICES[story])
             return Seen(self.name_of(value, node, frame), _facts(value), self.steps_of(origins, frame))
         if type(value) is Instance:
             return Seen(value.name or self._source(node, frame), {}, self.steps_of([value.origin], frame))
+        if type(value) is Iterator and value.origin is not None:
+            return Seen(self._source(node, frame), {"of": value.of}, self.steps_of([value.origin], frame))
         return Seen(self._source(node, frame), {}, ())
 
     def name_of(self, tensor: Tensor, node: Any, frame: Frame) -> str:
@@ -99,6 +115,23 @@ class Trails(Graph):
         """The step of one origin."""
         return Step(self.place(origin.node, origin.frame), origin.kind, sentence(origin))
 
+    def recording_step(self, frame: Frame) -> tuple[Step, ...]:
+        """That grad mode is on in the function of `frame`, if nothing in it calls backward."""
+        function = frame.function
+        if function is None or function.mode is not None or type(function.node) is ast.Lambda or _trains(function.node):
+            return ()
+        place = self.place(function.node, frame)
+        place = place._replace(end_row=place.row, end_column=place.column + len("def ") + len(function.name))
+        return (Step(place, "grad-on", text(SENTENCES["grad-on"], name=function.name)),)
+
+    def return_step(self, function: Any) -> tuple[Step, ...]:
+        """Where a function of the program that is called back hands out its value."""
+        function = function.method if type(function) is Bound else function
+        if type(function) is not Function or type(function.node) is ast.Lambda:
+            return ()
+        returns = [one for one in ast.walk(function.node) if type(one) is ast.Return and one.value is not None]
+        return tuple(Step(function.space.source.place(one), "returned", text(SENTENCES["returned"])) for one in returns[-1:])
+
     def steps_of(self, origins: Iterable[Origin], frame: Frame) -> tuple[Step, ...]:
         """The steps of `origins` in order, with the calls that lead from `frame` to them; one a line."""
         here: set[int] = set()
@@ -108,6 +141,7 @@ class Trails(Graph):
             above = above.caller
         steps: list[Step] = []
         for origin in origins:
+            steps.extend(self._layer_steps(origin))
             steps.append(self.step_of(origin, frame))
             caller = origin.frame
             while caller is not None and id(caller) not in here:
@@ -118,15 +152,39 @@ class Trails(Graph):
         return _shortened(steps)
 
 
+    def _layer_steps(self, origin: Origin) -> list[Step]:
+        """Where a layer was made whose options matter for what it did: in place, or without reduction."""
+        layer = (origin.fields or {}).get("layer")
+        if layer is None or not (layer.attributes.get("inplace") is True or layer.attributes.get("reduction") == "none"):
+            return []
+        return [Step(self.place(layer.origin.node, layer.origin.frame), "layer", text(SENTENCES["layer"]))]
+
+
+def _trains(node: Any) -> bool:
+    """Whether a function calls `backward` itself; remembered on the node."""
+    known = getattr(node, "gradtrail_trains", None)
+    if known is None:
+        known = any(type(part) is ast.Attribute and part.attr in ("backward", "step") for part in ast.walk(node))
+        node.gradtrail_trains = known
+    return bool(known)
+
+
 def _shortened(steps: list[Step]) -> tuple[Step, ...]:
     """One step for each line, the telling one; at most `LONGEST_TRAIL`, the ends kept."""
-    kept: dict[tuple[str, int], Step] = {}
+    kept: dict[tuple[str, int], list[Step]] = {}
     for step in steps:
-        key = (step.place.filename, step.place.row)
-        known = kept.get(key)
-        if known is None or (known.kind in ("call", "stored") and step.kind not in ("call", "stored")):
-            kept[key] = step
-    result = list(kept.values())
+        here = kept.setdefault((step.place.filename, step.place.row), [])
+        if any(one.kind == step.kind for one in here):
+            if step.kind not in ("call", "stored"):
+                here[:] = [one for one in here if one.kind != step.kind]
+                here.append(step)
+        elif step.kind in ("call", "stored"):
+            if not here:
+                here.append(step)
+        else:
+            here[:] = [one for one in here if one.kind not in ("call", "stored")]
+            here.append(step)
+    result = [step for here in kept.values() for step in here]
     if len(result) > LONGEST_TRAIL:
         plain = [step for step in result if step.kind in ("call", "stored", "appended")]
         while len(result) > LONGEST_TRAIL and len(plain) > 2:
@@ -160,26 +218,45 @@ def _source_of_grad(tensor: Tensor) -> Tensor | None:
     return None
 
 
-def _source_of_cut(tensor: Tensor) -> Tensor | None:
-    """The tensor whose gradient was lost on the way: a parent that had one, else the first parent."""
-    if any(parent.requires & YES for parent in tensor.origin.parents):
-        return None
-    best: Tensor | None = None
-    for parent in tensor.origin.parents:
-        if parent is not tensor and (best is None or _has_cut(parent)):
-            best = parent
-            if _has_cut(parent):
-                break
-    return best
+def _lost(tensor: Tensor) -> list[Origin]:
+    """Why nothing behind `tensor` requires grad: where gradients were cut off, parameters frozen, data made."""
+    cuts: list[Origin] = []
+    frozen: list[Origin] = []
+    data: list[Origin] = []
+    work, seen = [tensor], {tensor.serial}
+    while work and len(seen) < 400:
+        here = work.pop()
+        origin = here.origin
+        if here is not tensor and here.requires & YES:
+            continue
+        if origin.kind in _CUTS or any(parent.requires & YES for parent in origin.parents):
+            cuts.extend(here.steps)
+        frozen.extend(step for step in here.steps if step.kind == "frozen")
+        layer = (origin.fields or {}).get("layer")
+        if origin.kind in ("computed", "created-no-grad", "array", "moved", "batch") and layer is None:
+            data.append(origin)
+        for parent in origin.parents:
+            if parent.serial not in seen:
+                seen.add(parent.serial)
+                work.append(parent)
+    chosen = {origin.serial: origin for origin in (*cuts[:4], *_one_a_line(frozen)[:2])}
+    if not cuts:
+        lines = _one_a_line(sorted(data, key=lambda one: one.serial))
+        made = [one for one in lines if one.serial < tensor.origin.serial]
+        for origin in (*made[:2], *made[-2:]):
+            chosen[origin.serial] = origin
+    chosen[tensor.origin.serial] = tensor.origin
+    return [chosen[serial] for serial in sorted(chosen)]
 
 
-def _has_cut(tensor: Tensor, depth: int = 0) -> bool:
-    if depth > 12:
-        return False
-    for parent in tensor.origin.parents:
-        if parent.requires & YES or _has_cut(parent, depth + 1):
-            return True
-    return False
+_CUTS = ("checkpointed", "detached", "integers", "entered")
+
+
+def _one_a_line(origins: list[Origin]) -> list[Origin]:
+    found: dict[tuple[int, int], Origin] = {}
+    for origin in origins:
+        found.setdefault((id(origin.frame.space), origin.node.lineno), origin)
+    return list(found.values())
 
 
 def _source_of_dtype(tensor: Tensor) -> Tensor | None:
@@ -203,7 +280,6 @@ def _source_of_inference(tensor: Tensor) -> Tensor | None:
 
 _CHOICES: dict[str, Callable[[Tensor], Tensor | None]] = {
     "grad": _source_of_grad,
-    "no-grad": _source_of_cut,
     "dtype": _source_of_dtype,
     "device": _source_of_device,
     "shape": _source_of_shape,

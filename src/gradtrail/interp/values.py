@@ -160,7 +160,7 @@ class Node:
         self.freed: Any = None  # the Origin of the backward that freed it; Unknown: perhaps
         self.origin = origin
         self.serial = serial
-        self.once = False  # its backward was marked once_differentiable
+        self.once: Origin | None = None  # where its backward was marked once_differentiable
         self.results: tuple[Tensor, ...] = ()
 
 
@@ -207,7 +207,9 @@ class Tensor:
 
     @property
     def origin(self) -> Origin:
-        return self.steps[0]
+        """Where it was made."""
+        first = self.steps[0]
+        return self.steps[1] if first.kind == "entered" and len(self.steps) > 1 else first
 
     def __repr__(self) -> str:
         return f"<Tensor {self.serial} {self.name or ''} requires={self.requires} leaf={self.leaf} shape={self.shape} {self.dtype}>"
@@ -261,19 +263,23 @@ class Mapping:
 
 
 class Iterator:
-    """An iterator that is used up. heap: position. `source` gives items by position.
+    """An iterator that is used up. heap: position, used_by.
 
     `items`/`rest` as in `Sequence`; `generator` is a suspended generator instead.
     """
 
-    __slots__ = ("items", "rest", "position", "generator", "of")
+    __slots__ = ("items", "rest", "position", "generator", "of", "origin", "used_by")
 
-    def __init__(self, items: tuple[Any, ...] = (), rest: Any = MISSING, of: str = "iterator") -> None:
+    def __init__(
+        self, items: tuple[Any, ...] = (), rest: Any = MISSING, of: str = "iterator", origin: Origin | None = None
+    ) -> None:
         self.items = items
         self.rest = rest
         self.position: Any = 0
         self.generator: Any = None
         self.of = of  # what Python's type is called in torch's message: "generator", "Module.parameters" ...
+        self.origin = origin
+        self.used_by: Origin | None = None  # heap; what has used it up
 
 
 class Range:

@@ -167,8 +167,24 @@ def spawn(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
     given = argument(args, keywords, 1, "args", Sequence("tuple"))
     found = m.items_of(given, node, frame)
     if found is not None:
-        m.call(function, [0, *found[0]], {}, node, frame)
+        told = len(m.journal.events)
+        try:
+            m.call(function, [0, *found[0]], {}, node, frame)
+        finally:
+            _raised_in_parent(m, told, node, frame)
     return None
+
+
+def _raised_in_parent(m: Any, told: int, node: Any, frame: Frame) -> None:
+    """What a child process raises, the parent meets where it started the child."""
+    from gradtrail.interp.events import Step
+    from gradtrail.interp.trails import SENTENCES
+    from gradtrail.laws.text import text
+
+    for event in m.journal.events[told:]:
+        if event.certainty == "raises":
+            event.trail = (*event.trail, Step(event.place, "child", text(SENTENCES["child"])))
+            event.place = m.place(node, frame)
 
 
 @calls("torch.multiprocessing.Process", "multiprocessing.Process")

@@ -37,11 +37,13 @@ _PLOTS = frozenset(
 _FLOAT64 = frozenset("zeros ones empty linspace eye full_like rand randn normal uniform standard_normal random".split())
 
 
-def convert(m: Any, value: Any, node: Any, frame: Frame, how: str, depth: int = 0, keep: Any = None) -> None:
+def convert(
+    m: Any, value: Any, node: Any, frame: Frame, how: str, depth: int = 0, trail: tuple[Any, ...] = ()
+) -> None:
     """`value` is made into an array: every tensor in it is converted."""
     value = m.settle(value)
     if type(value) is Tensor:
-        refuse_numpy(m, value, node, frame, how)
+        refuse_numpy(m, value, node, frame, how, trail)
     elif type(value) is Sequence and depth < 3:
         for item in value.items:
             convert(m, item, node, frame, how, depth + 1)
@@ -235,7 +237,7 @@ def minimize(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
         result = m.settle(result)
         values = result.items if type(result) is Sequence and result.kind == "tuple" else (result,)
         for value in values:
-            convert(m, value, node, frame, path.rpartition(".")[2])
+            convert(m, value, node, frame, path.rpartition(".")[2], trail=m.return_step(objective))
     for name in ("jac", "hess"):
         other = keywords.get(name)
         if type(other) in (Function, Bound, Partial):

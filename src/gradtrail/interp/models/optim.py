@@ -35,12 +35,13 @@ Keywords = dict[str, Any]
 class Built:
     """One construction: the groups that were handed over, as far as they are known."""
 
-    __slots__ = ("groups", "complete", "expressions")
+    __slots__ = ("groups", "complete", "used_up", "at")
 
-    def __init__(self) -> None:
+    def __init__(self, at: Any = None) -> None:
         self.groups: list[list[Tensor]] = []
         self.complete = True
-        self.expressions: dict[Tensor, Any] = {}
+        self.used_up: list[Iterator] = []
+        self.at = at
 
 
 def build(m: Any, name: str, instance: Instance, args: Args, keywords: Keywords, node: Any, frame: Frame) -> None:
@@ -48,7 +49,7 @@ def build(m: Any, name: str, instance: Instance, args: Args, keywords: Keywords,
     law = optimizers.optimizer(name)
     params = m.settle(argument(args, keywords, 0, "params", UNKNOWN))
     differentiable = keywords.get("differentiable", False)
-    built = Built()
+    built = Built(m.origin("optimizer", _params_expression(node) or node, frame, optimizer=name))
     whole, subjects = _seen_params(m, params, built, node, frame)
     m.heap.put(instance.state, "built", built)
     m.heap.put(instance.state, "groups", _groups_value(built))
@@ -64,26 +65,18 @@ def build(m: Any, name: str, instance: Instance, args: Args, keywords: Keywords,
     away = optimizers.refusal(elsewhere, False, name)
     if away is not None and away.raises:
         _refuse(m, away, subjects_elsewhere, params, name, node, where, frame, off_cpu=True)
-    m.tell("optimizer-built", node, frame, None, tuple(_silent(m, built, node, frame)), optimizer=name, **_group_words(m, whole, params, node))
+    if whole.container == "unknown" or not built.complete:
+        return
+    _tell_names(m, whole, subjects, name, node, where, frame)
 
 
-def _group_words(m: Any, whole: ParamsSeen, params: Any, node: Any) -> dict[str, Any]:
-    """Words about what is silently ignored: an empty group, tuples read as names."""
-    empty = [i for i, group in enumerate(whole.items) if group.kind == "group" and group.params is not None and group.params.complete
-             and not group.params.items and group.params.container == "iterable"]  # fmt: skip
-    return {"empty": tuple(empty)}
-
-
-def _silent(m: Any, built: Built, node: Any, frame: Frame) -> list[Any]:
-    """The tensors that are accepted and will never be trained: leaves that do not require grad."""
-    result = []
-    for group in built.groups:
-        for tensor in group:
-            if tensor.requires == NO and tensor.leaf == LEAF and not tensor.many:
-                seen = m.seen(tensor, node, frame, "no-grad")
-                seen.facts["element"] = True
-                result.append(seen)
-    return result
+def _tell_names(m: Any, whole: ParamsSeen, subjects: dict[Any, Any], name: str, node: Any, where: Any, frame: Frame) -> None:
+    """Tuples are read as (name, parameter): a tensor that stands where the name belongs is never trained."""
+    for index, item in enumerate(whole.items):
+        value = subjects.get((index,))
+        if item.kind == "named" and type(value) is Sequence and type(m.settle(value.items[0])) is Tensor:
+            first = m.settle(value.items[0])
+            m.tell("optimizer-reads-name", where, frame, m.seen(first, where, frame), certainty="wrong", optimizer=name)
 
 
 def _params_expression(node: Any) -> Any:
@@ -102,14 +95,18 @@ def _refuse(
     else:
         seen = m.seen(subject, where, frame)
         fields["type"] = _type_word(subject)
+    trail: tuple[Any, ...] = ()
     if found.key == "optimizer-empty":
-        fields["hidden"] = _hidden_modules(m, subjects.get(("module",)), frame)  # type: ignore[call-overload]
+        hidden = _hidden_modules(m, subjects.get(("module",)), frame)  # type: ignore[call-overload]
+        if hidden is not None:
+            fields["attribute"], fields["container"] = hidden[0], hidden[2]
+            trail = (hidden[1],)
+        elif type(params) is Iterator and params.used_by is not None:
+            trail = m.steps_of([params.origin, params.used_by], frame)
     if found.key == "optimizer-two-groups" and type(subject) is Tensor:
         seen = m.seen(_twice(subjects, found.path, subject), where, frame)
     at = _element_node(where, found.path, frame)
-    if type(subject) is Iterator and subject.of == "generator":
-        pass
-    m.refuse(found.key, at if frame.function is None or at is not where else at, frame, seen, off_cpu=off_cpu, **fields)
+    m.refuse(found.key, at, frame, seen, off_cpu=off_cpu, trail=trail, **fields)
 
 
 def _twice(subjects: dict[tuple[int, ...], Any], path: tuple[int, ...], subject: Tensor) -> Tensor:
@@ -278,6 +275,9 @@ def _seen_group(
         subjects[(*path, 0)] = value
         built.groups.append([value])
         return ParamSeen("group", params=ParamsSeen((_seen(value),), "tensor"))
+    spent = type(value) is Iterator and value.generator is None and value.position == 1 << 30 and value.used_by is not None
+    if spent and value.items:
+        built.used_up.append(value)
     found = m.items_of(value, node, frame) if type(value) in (Sequence, Iterator, Instance) else None
     if found is None:
         built.complete = False
@@ -347,6 +347,25 @@ def optimizer_method(m: Any, instance: Instance, name: str, args: Args, keywords
     return m.call_unknown(args, keywords)
 
 
+def _tell_skipped(m: Any, instance: Instance, node: Any, frame: Frame) -> None:
+    """At a step: tensors that do not require grad and that nobody froze, and groups without a tensor."""
+    built = instance.state.get("built")
+    if not isinstance(built, Built):
+        return
+    name = (instance.library or "").rpartition(".")[2]
+    for tensor in tensors_of(instance):
+        plain = tensor.parameter is False and tensor.requires == NO and tensor.leaf == LEAF and not tensor.many
+        if plain and tensor.grad is None and not any(step.kind in ("frozen", "flagged") for step in tensor.steps):
+            seen = m.seen(tensor, node, frame, "no-grad")
+            at = built.at if tensor.origin.kind == "detached" else tensor.origin
+            m.tell("optimizer-skips", at.node, at.frame, seen, certainty="wrong", optimizer=name, trail=(m.step_of(built.at, frame),),
+                   op=(tensor.origin.fields or {}).get("op", ""))  # fmt: skip
+    for iterator in built.used_up:
+        steps = m.steps_of([iterator.origin, iterator.used_by, built.at], frame)
+        m.tell("optimizer-empty-group", iterator.origin.node, iterator.origin.frame, None, certainty="wrong", optimizer=name, trail=steps,
+               of=iterator.of)  # fmt: skip
+
+
 def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
     """`step()`: the closure, then an in-place write of every tensor that has a gradient."""
     closure = argument(args, keywords, 0, "closure")
@@ -360,6 +379,7 @@ def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any,
             m.heap.put(m.modes, "grad", before)
             raise
         m.heap.put(m.modes, "grad", before)
+    _tell_skipped(m, instance, node, frame)
     for tensor in tensors_of(instance):
         if tensor.grad is None:
             continue

@@ -399,6 +399,8 @@ def refuse_numpy(m: Any, tensor: Tensor, node: Any, frame: Frame, how: str, trai
     key = refusal(facts, m.modes.grad)
     if key is not None:
         story = "device" if key == "numpy-off-cpu" else "grad"
+        if key == "numpy-requires-grad":
+            trail = (*m.recording_step(frame), *trail)
         m.refuse(key, node, frame, m.seen(tensor, node, frame, story), how=how, trail=trail, device=device.name if device else "")
     if device is not None and device.kind in ("chosen", "symbol"):
         m.refuse("numpy-off-cpu", node, frame, m.seen(tensor, node, frame, "device"), off_cpu=True, how=how, device=device.name)
