@@ -397,7 +397,7 @@ class Tensors(Calls):
                 seen.append(())
         arguments: dict[str, Any] = {**row.defaults, **plain}
         try:
-            return shapes.shape_of(row.shape, seen, arguments)
+            return shapes.shape_of(shapes.UNREDUCED.get(row.name, row.shape), seen, arguments)
         except (TypeError, IndexError, ValueError):
             return None
 

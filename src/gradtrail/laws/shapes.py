@@ -297,6 +297,39 @@ def _loss(shapes: Sequence[Shape], arguments: Mapping[str, object]) -> Shape:
     return () if arguments.get("reduction", "mean") in ("mean", "sum", "batchmean") else None
 
 
+UNREDUCED = {
+    "nn.functional.mse_loss": "elementwise-loss",
+    "nn.functional.l1_loss": "elementwise-loss",
+    "nn.functional.smooth_l1_loss": "elementwise-loss",
+    "nn.functional.huber_loss": "elementwise-loss",
+    "nn.functional.binary_cross_entropy": "elementwise-loss",
+    "nn.functional.binary_cross_entropy_with_logits": "elementwise-loss",
+    "nn.functional.kl_div": "elementwise-loss",
+    "nn.functional.poisson_nll_loss": "elementwise-loss",
+    "nn.functional.soft_margin_loss": "elementwise-loss",
+    "nn.functional.cross_entropy": "class-loss",
+    "nn.functional.nll_loss": "class-loss",
+}
+"""What the shape of a loss is with reduction="none", by its row."""
+
+
+def _elementwise_loss(shapes: Sequence[Shape], arguments: Mapping[str, object]) -> Shape:
+    """As `_loss`; with reduction="none" one value for each pair of elements."""
+    if arguments.get("reduction", "mean") == "none" and arguments.get("reduce") is None:
+        return broadcast(shapes[:2])
+    return _loss(shapes, arguments)
+
+
+def _class_loss(shapes: Sequence[Shape], arguments: Mapping[str, object]) -> Shape:
+    """As `_loss`; with reduction="none" one value for each class index of the target."""
+    if arguments.get("reduction", "mean") == "none" and arguments.get("reduce") is None and len(shapes) > 1:
+        scores, target = shapes[0], shapes[1]
+        if scores is not None and target is not None and len(target) == len(scores) - 1:
+            return target
+        return None
+    return _loss(shapes, arguments)
+
+
 def _select(shapes: Sequence[Shape], arguments: Mapping[str, object]) -> Shape:
     shape = shapes[0]
     dim = None if shape is None else _one_dim(arguments, "dim", len(shape))
@@ -351,6 +384,8 @@ _RULES: dict[str, Callable[[Sequence[Shape], Mapping[str, object]], Shape]] = {
     "ravel": _ravel,
     "linear": _linear,
     "loss": _loss,
+    "elementwise-loss": _elementwise_loss,
+    "class-loss": _class_loss,
     "select": _select,
     "of-second": _of_second,
     "embedding": _embedding,

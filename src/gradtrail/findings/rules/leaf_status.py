@@ -1,0 +1,417 @@
+"""Leaf status: which tensors an optimizer accepts, which keep a gradient, which flags may be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import Text, text
+
+
+class NonLeafInOptimizer(Rule):
+    """An optimizer was given a tensor that is not a leaf.
+
+    ## Why torch refuses it
+
+    An optimizer changes tensors in place, by what `backward` left in their `.grad`. Only a leaf keeps a
+    `.grad`: a tensor that was created, not computed. The result of an operation on a tensor that requires
+    grad is a new tensor with a `grad_fn`; its gradient flows on to the leaf and is not kept.
+
+    A move to another device or dtype is such an operation, unless nothing has to be converted: then the very
+    same tensor comes back. So `w.to(device)` is a leaf where the device is the CPU, and none elsewhere.
+
+    ## What to do
+
+    - Train this value: compute it first, then call `requires_grad_()` on the result, or wrap it in
+      `nn.Parameter`. Its numbers stay, its history goes.
+    - Train what it was computed from: hand the source to the optimizer, and compute from it anew in every step.
+    """
+
+    name = "non-leaf-in-optimizer"
+    hears = ("non-leaf-optimizer",)
+    examples = (
+        Example(
+            title="scaled after requires_grad",
+            bad="""
+                import torch
+                w = torch.randn(3, requires_grad=True) * 0.1  # cause
+                opt = torch.optim.SGD([w], lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                w = (torch.randn(3) * 0.1).requires_grad_()
+                opt = torch.optim.SGD([w], lr=0.1)
+            """,
+            raises="can't optimize a non-leaf Tensor",
+        ),
+        Example(
+            title="computed in a helper",
+            bad="""
+                import torch
+
+                def start():
+                    raw = torch.zeros(4, requires_grad=True)
+                    return raw.clamp(0, 1)  # cause
+
+                opt = torch.optim.Adam([start()])  # error
+            """,
+            good="""
+                import torch
+
+                def start():
+                    raw = torch.zeros(4)
+                    return raw.clamp(0, 1).requires_grad_()
+
+                opt = torch.optim.Adam([start()])
+            """,
+            raises="can't optimize a non-leaf Tensor",
+        ),
+        Example(
+            title="a slice of a parameter",
+            bad="""
+                import torch
+                table = torch.zeros(5, 3, requires_grad=True)
+                free = table[1:]  # cause
+                opt = torch.optim.Adam([{"params": [free]}])  # error
+            """,
+            good="""
+                import torch
+                free = torch.zeros(4, 3, requires_grad=True)
+                table = torch.cat([torch.zeros(1, 3), free])
+                opt = torch.optim.Adam([{"params": [free]}])
+            """,
+            raises="can't optimize a non-leaf Tensor",
+        ),
+        Example(
+            title="iteration over a tensor gives rows",
+            bad="""
+                import itertools
+                import torch
+                net = torch.nn.Linear(2, 2)
+                bias = torch.zeros(3, requires_grad=True)
+                opt = torch.optim.SGD(itertools.chain(net.parameters(), bias), lr=0.1)  # error
+            """,
+            good="""
+                import itertools
+                import torch
+                net = torch.nn.Linear(2, 2)
+                bias = torch.zeros(3, requires_grad=True)
+                opt = torch.optim.SGD(itertools.chain(net.parameters(), [bias]), lr=0.1)
+            """,
+            raises="can't optimize a non-leaf Tensor",
+        ),
+        Example(
+            title="moved to the device after it was made",
+            bad="""
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+                w = torch.zeros(3, requires_grad=True).to(device)  # cause
+                opt = torch.optim.SGD([w], lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+                w = torch.zeros(3, requires_grad=True, device=device)
+                opt = torch.optim.SGD([w], lr=0.1)
+            """,
+            raises="can't optimize a non-leaf Tensor",
+            off_cpu=True,
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "arithmetic before requires_grad_",
+            """
+                import torch
+                w = torch.randn(3) * 0.1
+                w = w.requires_grad_()
+                opt = torch.optim.SGD([w], lr=0.1)
+            """,
+        ),
+        NearMiss(
+            "a conversion that converts nothing gives the same tensor",
+            """
+                import torch
+                w = torch.zeros(3, requires_grad=True).float().to("cpu").contiguous()
+                opt = torch.optim.SGD([w], lr=0.1)
+            """,
+        ),
+        NearMiss(
+            "a non-leaf that retains its gradient is accepted",
+            """
+                import torch
+                w = torch.zeros(3, requires_grad=True).clone()
+                w.retain_grad()
+                opt = torch.optim.SGD([w], lr=0.1)
+            """,
+        ),
+        NearMiss(
+            "nn.Parameter cuts the history",
+            """
+                import torch
+                w = torch.nn.Parameter(torch.zeros(3, requires_grad=True) * 2)
+                opt = torch.optim.SGD([w], lr=0.1)
+            """,
+        ),
+        NearMiss(
+            "differentiable=True switches the test off",
+            """
+                import torch
+                w = torch.zeros(3, requires_grad=True) * 2
+                opt = torch.optim.SGD([w], lr=0.1, differentiable=True)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, optimizer = name_of(event), event.fields["optimizer"]
+        away = event.certainty == "raises-off-cpu"
+        template = (
+            "{optimizer} will refuse `{name}` wherever the device is not the CPU"
+            if away
+            else "`{name}` is not a leaf, so {optimizer} cannot optimize it"
+        )
+        yield diagnostic(
+            self,
+            event,
+            text(template, name=name, optimizer=optimizer),
+            text("ValueError: can't optimize a non-leaf Tensor"),
+            why=text("an optimizer updates leaves, the tensors you created; gradients are kept only there"),
+            help=_repair(event, name),
+        )
+
+
+def _repair(event: Event, name: str) -> Text:
+    """What to do, by the last thing that made the tensor a computed one."""
+    kind = event.subject.facts.get("made-kind") if event.subject is not None else ""
+    operation = event.subject.facts.get("made-by") if event.subject is not None else ""
+    if kind in ("moved", "cast"):
+        return text("move and convert first, then call requires_grad_(): `{name}` is then a leaf where it will live", name=name)
+    if kind == "recomputed":
+        return text("hand over `module.parameters()`: they hold what `{name}` is computed from", name=name)
+    if operation == "unbind":
+        return text("put the tensor in a list: iterating over a tensor gives its rows")
+    if operation in ("indexing", "cat", "stack", "view", "reshape", "unsqueeze"):
+        return text("hand over the tensor that `{name}` was made from, and compute `{name}` from it in every step", name=name)
+    return text(
+        "to train this value, compute it first and then call requires_grad_() on it; to train what it was"
+        " computed from, hand that over and compute `{name}` in every step",
+        name=name,
+    )
+
+
+class GradOfNonLeaf(Rule):
+    """The `.grad` of a tensor that is not a leaf was read.
+
+    ## Why it goes wrong
+
+    `backward` keeps gradients at leaves only. For a computed tensor `.grad` stays None, with a warning.
+
+    ## What to do
+
+    Call `retain_grad()` on the tensor before `backward()`, or read the gradient of the leaf.
+    """
+
+    name = "grad-of-non-leaf"
+    severity = "warning"
+    hears = ("grad-of-non-leaf",)
+    examples = (
+        Example(
+            title="the gradient of an intermediate result",
+            bad="""
+                import torch
+                x = torch.ones(2, requires_grad=True)
+                y = x * 2  # cause
+                y.sum().backward()
+                g = y.grad  # error
+            """,
+            good="""
+                import torch
+                x = torch.ones(2, requires_grad=True)
+                y = x * 2
+                y.sum().backward()
+                g = x.grad
+            """,
+            proof="g is None",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "the gradient is retained",
+            """
+                import torch
+                x = torch.ones(2, requires_grad=True)
+                y = x * 2
+                y.retain_grad()
+                y.sum().backward()
+                g = y.grad
+            """,
+        ),
+        NearMiss("a leaf", "import torch\nx = torch.ones(2, requires_grad=True)\ng = x.grad"),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is not a leaf: its .grad stays None", name=name),
+            text("no gradient is kept here"),
+            why=text("backward keeps gradients at leaves only"),
+            help=text("call `{name}.retain_grad()` before backward, or read the gradient of the leaf", name=name),
+        )
+
+
+class RequiresGradOnNonLeaf(Rule):
+    """The `requires_grad` flag of a computed tensor was set.
+
+    ## Why torch refuses it
+
+    Whether a computed tensor requires grad follows from what it was computed from. Assigning the flag is
+    refused, and so is switching it off; `requires_grad_()` alone, without False, does nothing.
+
+    ## What to do
+
+    - To stop the gradient here, use `detach()`.
+    - To start a new graph here, write `x = x.detach().requires_grad_()`: a new leaf.
+    """
+
+    name = "requires-grad-on-non-leaf"
+    hears = ("flag-of-non-leaf",)
+    examples = (
+        Example(
+            title="the flag of a computed tensor",
+            bad="""
+                import torch
+                x = torch.ones(2, requires_grad=True)
+                y = x * 2  # cause
+                y.requires_grad = False  # error
+            """,
+            good="""
+                import torch
+                x = torch.ones(2, requires_grad=True)
+                y = x * 2
+                y = y.detach()
+            """,
+            raises="you can only change requires_grad flags of leaf variables",
+        ),
+        Example(
+            title="the second round of a loop",
+            bad="""
+                import torch
+                x = torch.ones(2)
+                for _ in range(3):
+                    x.requires_grad = True  # error
+                    x = x + 0.1 * torch.autograd.grad(x.pow(2).sum(), x)[0]  # cause
+            """,
+            good="""
+                import torch
+                x = torch.ones(2)
+                for _ in range(3):
+                    x = x.detach().requires_grad_()
+                    x = x + 0.1 * torch.autograd.grad(x.pow(2).sum(), x)[0]
+            """,
+            raises="you can only change requires_grad flags of leaf variables",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "requires_grad_() on a computed tensor does nothing",
+            """
+                import torch
+                y = torch.ones(2, requires_grad=True) * 2
+                y.requires_grad_()
+            """,
+        ),
+        NearMiss(
+            "computed from tensors without grad: a leaf",
+            """
+                import torch
+                y = torch.ones(2) * 2
+                y.requires_grad = True
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        off = event.fields.get("value") is False
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is not a leaf, so its requires_grad flag cannot be changed", name=name),
+            text("RuntimeError: you can only change requires_grad flags of leaf variables"),
+            why=text("a computed tensor requires grad because of what it was computed from"),
+            help=text("use `{name}.detach()` to stop the gradient here", name=name)
+            if off
+            else text("make it a new leaf first: `{name} = {name}.detach().requires_grad_()`", name=name),
+        )
+
+
+class RequiresGradOnIntegers(Rule):
+    """A tensor of integers or bools was asked to require grad.
+
+    ## Why torch refuses it
+
+    A gradient is a real number: only tensors of floating point or complex dtype can carry one.
+
+    ## What to do
+
+    Make the tensor floating point where it is created (`dtype=torch.float32`, `1.0` instead of `1`) or
+    convert it first (`x.float()`).
+    """
+
+    name = "requires-grad-on-integers"
+    hears = ("requires-grad-integer",)
+    examples = (
+        Example(
+            title="a Parameter of integers",
+            bad="""
+                import torch
+                knots = torch.arange(0, 8)  # cause
+                p = torch.nn.Parameter(knots)  # error
+            """,
+            good="""
+                import torch
+                knots = torch.arange(0, 8)
+                p = torch.nn.Parameter(knots.float())
+            """,
+            raises="can require gradients",
+        ),
+        Example(
+            title="requires_grad_() on integers",
+            bad="""
+                import torch
+                steps = torch.tensor([1, 2, 3])  # cause
+                steps.requires_grad_()  # error
+            """,
+            good="""
+                import torch
+                steps = torch.tensor([1.0, 2.0, 3.0])
+                steps.requires_grad_()
+            """,
+            raises="can require gradients",
+        ),
+    )
+    near_misses = (
+        NearMiss("a float among the arguments", "import torch\np = torch.nn.Parameter(torch.arange(0, 8.0))"),
+        NearMiss(
+            "a Parameter that does not require grad may hold integers",
+            "import torch\np = torch.nn.Parameter(torch.arange(8), requires_grad=False)",
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, dtype = name_of(event), event.fields.get("dtype")
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` has dtype {dtype} and cannot require grad", name=name, dtype=dtype),
+            text("RuntimeError: only Tensors of floating point and complex dtype can require gradients"),
+            why=text("a gradient is a real number, so only floating point and complex tensors carry one"),
+            help=text("make it floating point where it is created, or convert it with .float() first"),
+        )

@@ -1,0 +1,301 @@
+"""From tensors to numpy: what cannot be made into an array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+
+
+class NumpyOfTensorThatRequiresGrad(Rule):
+    """A tensor that requires grad is made into a numpy array.
+
+    ## Why torch refuses it
+
+    An array has no gradient: whatever is computed with it is lost to autograd. So `numpy()` raises on a tensor
+    that requires grad while grad mode is on. `np.array(t)`, lists of tensors handed to numpy, matplotlib,
+    scikit-learn and scipy all go the same way. `model.eval()` does not switch grad mode off.
+
+    ## What to do
+
+    - To evaluate, run the model under `torch.no_grad()`: nothing computed there requires grad.
+    - To look at a value while training, detach it first: `t.detach().cpu().numpy()`. The order of `detach`
+      and `cpu` does not matter. For one number use `t.item()`.
+    """
+
+    name = "numpy-of-tensor-that-requires-grad"
+    hears = ("numpy-requires-grad",)
+    examples = (
+        Example(
+            title="the output of a model",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                out = net(torch.ones(3, 2))  # cause
+                print(out.numpy())  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                with torch.no_grad():
+                    out = net(torch.ones(3, 2))
+                print(out.numpy())
+            """,
+            raises="Can't call numpy() on Tensor that requires grad",
+        ),
+        Example(
+            title="a list of losses handed to numpy",
+            bad="""
+                import numpy as np
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                losses = []
+                for _ in range(3):
+                    loss = w.pow(2).sum()
+                    losses.append(loss)  # cause
+                print(np.mean(losses))  # error
+            """,
+            good="""
+                import numpy as np
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                losses = []
+                for _ in range(3):
+                    loss = w.pow(2).sum()
+                    losses.append(loss.item())
+                print(np.mean(losses))
+            """,
+            raises="Can't call numpy() on Tensor that requires grad",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "eval is not needed, no_grad is",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+
+                @torch.no_grad()
+                def predict(x):
+                    return net(x)
+
+                print(predict(torch.ones(3, 2)).numpy())
+            """,
+        ),
+        NearMiss(
+            "even a parameter converts while grad mode is off",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                with torch.no_grad():
+                    print(net.weight.numpy())
+            """,
+        ),
+        NearMiss(
+            "comparisons and argmax carry no gradient",
+            """
+                import torch
+                net = torch.nn.Linear(2, 3)
+                out = net(torch.ones(4, 2))
+                print(out.argmax(1).numpy(), (out > 0).numpy(), out.max(1).indices.numpy())
+            """,
+        ),
+        NearMiss(
+            "force=True detaches",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                print(net(torch.ones(3, 2)).numpy(force=True))
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        evaluation = any(step.kind == "grad-on" for step in event.trail)
+        parameter = event.subject is not None and event.subject.facts.get("parameter") is True
+        help = text("detach it first: `{name}.detach()`", name=name)
+        if evaluation and not parameter:
+            help = text("compute `{name}` under torch.no_grad(), or detach it first", name=name)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` requires grad, so it cannot be made into a numpy array", name=name),
+            text("RuntimeError: Can't call numpy() on Tensor that requires grad"),
+            why=text("an array has no gradient: what is computed with it is lost to autograd"),
+            help=help,
+        )
+
+
+class NumpyOfTensorOffCpu(Rule):
+    """A tensor on another device is made into a numpy array.
+
+    ## Why torch refuses it
+
+    numpy reads memory of the CPU only.
+
+    ## What to do
+
+    Call `.cpu()` first, and use what it returns: `t.cpu().numpy()`, or `t.detach().cpu().numpy()` if it
+    requires grad.
+    """
+
+    name = "numpy-of-tensor-off-cpu"
+    hears = ("numpy-off-cpu",)
+    examples = (
+        Example(
+            title="a mask computed on the device",
+            bad="""
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+                mask = torch.zeros(3, device=device) > 0  # cause
+                print(mask.numpy())  # error
+            """,
+            good="""
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+                mask = torch.zeros(3, device=device) > 0
+                print(mask.cpu().numpy())
+            """,
+            raises="device type tensor to numpy",
+            off_cpu=True,
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "moved first",
+            """
+                import torch
+                device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+                print(torch.zeros(3, device=device).cpu().numpy())
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        template = (
+            "`{name}` is on `{device}`: wherever that is not the CPU, it cannot be made into a numpy array"
+            if event.certainty == "raises-off-cpu"
+            else "`{name}` is on `{device}`, so it cannot be made into a numpy array"
+        )
+        yield diagnostic(
+            self,
+            event,
+            text(template, name=name, device=event.fields.get("device", "")),
+            text("TypeError: can't convert device type tensor to numpy"),
+            why=text("numpy reads memory of the CPU only"),
+            help=text("use what `{name}.cpu()` returns", name=name),
+        )
+
+
+class NumpyOfLazyConjugate(Rule):
+    """A lazily conjugated or negated tensor is made into a numpy array.
+
+    ## Why torch refuses it
+
+    `conj()`, `mH` and `adjoint()` of a complex tensor only set a flag on a view of the same memory; so does
+    `.imag` of a conjugate. numpy cannot see the flag.
+
+    ## What to do
+
+    Call `resolve_conj()` (or `resolve_neg()`) first: it writes the conjugate out.
+    """
+
+    name = "numpy-of-lazy-conjugate"
+    hears = ("numpy-conj", "numpy-neg")
+    examples = (
+        Example(
+            title="the conjugate of a spectrum",
+            bad="""
+                import torch
+                spectrum = torch.fft.fft(torch.ones(8))
+                reference = spectrum.conj()  # cause
+                print(reference.numpy())  # error
+            """,
+            good="""
+                import torch
+                spectrum = torch.fft.fft(torch.ones(8))
+                reference = spectrum.conj().resolve_conj()
+                print(reference.numpy())
+            """,
+            raises="Can't call numpy() on Tensor that has conjugate bit set",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "arithmetic writes the conjugate out",
+            """
+                import torch
+                x = torch.fft.fft(torch.ones(8))
+                print((x * x.conj()).numpy(), x.conj().abs().numpy())
+            """,
+        ),
+        NearMiss("a real tensor has no conjugate bit", "import torch\nprint(torch.ones(3).conj().numpy())"),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        conj = event.kind == "numpy-conj"
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is conjugated lazily, so it cannot be made into a numpy array", name=name)
+            if conj
+            else text("`{name}` is negated lazily, so it cannot be made into a numpy array", name=name),
+            text("RuntimeError: Can't call numpy() on Tensor that has conjugate bit set")
+            if conj
+            else text("RuntimeError: Can't call numpy() on Tensor that has negative bit set"),
+            why=text("conj() only sets a flag on a view of the same memory, which numpy cannot see"),
+            help=text("call resolve_conj() first") if conj else text("call resolve_neg() first"),
+        )
+
+
+class FromNumpyOfTensor(Rule):
+    """`torch.from_numpy` was given a tensor.
+
+    ## Why torch refuses it
+
+    It takes numpy arrays and nothing else.
+
+    ## What to do
+
+    Use the tensor as it is, or `torch.as_tensor`, which takes both.
+    """
+
+    name = "from-numpy-of-tensor"
+    hears = ("from-numpy-of-tensor",)
+    examples = (
+        Example(
+            title="a tensor instead of an array",
+            bad="""
+                import torch
+                x = torch.ones(3)
+                y = torch.from_numpy(x)  # error
+            """,
+            good="""
+                import torch
+                x = torch.ones(3)
+                y = torch.as_tensor(x)
+            """,
+            raises="expected np.ndarray (got Tensor)",
+        ),
+    )
+    near_misses = (
+        NearMiss("an array", "import numpy as np\nimport torch\ny = torch.from_numpy(np.zeros(3))"),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is a tensor already: torch.from_numpy takes arrays only", name=name),
+            text("TypeError: expected np.ndarray (got Tensor)"),
+            help=text("use `{name}` as it is, or torch.as_tensor, which takes both", name=name),
+        )
