@@ -26,6 +26,7 @@ REORDERED: dict[str, Callable[..., tuple[Any, ...]]] = {
     "nn.functional.embedding_bag": lambda weight, index, *rest: (index, weight, *rest),
     "polygamma": lambda own, n: (n, own),
     "special.polygamma": lambda own, n: (n, own),
+    "linalg.lstsq": lambda own, other: (own, other),
 }
 """Operators that the database calls with other positions than Python does."""
 
@@ -42,6 +43,15 @@ UNUSABLE = frozenset(
     )
 )
 """Operators that the database wraps in a function of its own arguments."""
+
+IGNORED: dict[str, Callable[[Call], bool]] = {
+    "diff": lambda call: call.args[1:2] == (0,) or call.kwargs.get("n") == 0,
+    "quantile": lambda call: call.kwargs.get("interpolation") in ("lower", "higher", "nearest"),
+    "nanquantile": lambda call: call.kwargs.get("interpolation") in ("lower", "higher", "nearest"),
+    "nn.functional.local_response_norm": lambda call: call.args[0].numel() == 0,
+}
+"""Calls that a row does not speak of: `diff` with n=0 computes nothing; a quantile that is picked, not
+interpolated, has no gradient for `q`; an empty tensor is not normalized."""
 
 ATTRIBUTES = frozenset(("T", "H", "mT", "mH", "data", "real", "imag"))
 
@@ -101,7 +111,10 @@ def calls(entry: Any, dtype: torch.dtype, limit: int, numel: int = 4000) -> Iter
                     continue
                 if entry.name in REORDERED:
                     args = REORDERED[entry.name](*args)
-                yield Call(function, args, dict(sample.kwargs))
+                found = Call(function, args, dict(sample.kwargs))
+                if entry.name in IGNORED and IGNORED[entry.name](found):
+                    continue
+                yield found
                 count += 1
                 if count >= limit:
                     return
@@ -180,6 +193,9 @@ RECIPES.update(
             "f(2), torch.float64",
             "f(2), dtype=torch.float64, copy=True",
             "f(2), device='cpu', dtype=torch.float32",
+            "f(2), s(2)",
+            "f(2), other=s(2)",
+            "f(2), f(3)",
         ),
         "cpu": ("f(2)",),
         "type_as": ("f(2), f(3)", "f(2), s(3)"),
@@ -252,13 +268,18 @@ RECIPES.update(
         "conj_physical": ("f(2)", "c(2)"),
         "resolve_conj": ("f(2)", "c(2)", "c(2).conj()"),
         "resolve_neg": ("f(2)", "c(2)"),
-        "flatten": ("f(3)", "f(2, 3)", "f(2, 3, 2), 1", "f(2, 3, 2), 0, 1", "f(2, 3, 2), start_dim=2"),
+        "flatten": ("f(3)", "f(2, 3).t()", "f(2, 3)", "f(2, 3, 2), 1", "f(2, 3, 2), 0, 1", "f(2, 3, 2), start_dim=2"),
         "ravel": ("f(3)", "f(2, 3)", "f(2, 3).t()"),
         "reshape": ("f(2, 3), 6", "f(2, 3), (3, -1)", "f(2, 3).t(), -1"),
         "view": ("f(2, 3), 6", "f(2, 3), (3, -1)", "f(2, 3), torch.float32"),
         "view.dtype": (),
         "sum_to_size": ("f(2, 3), 2, 3", "f(2, 3), 1, 3", "f(2, 3), (2, 1)"),
         "positive": ("f(2)",),
+        "reshape_as": ("f(2, 3).t(), f(6)",),
+        "nn.functional.conv1d": ("n(1, 2, 5), n(3, 2, 2), n(3), padding='same'",),
+        "nn.functional.conv3d": ("n(1, 1, 4, 4, 4), n(1, 1, 2, 2, 2), n(1), padding='same'",),
+        "nn.functional.smooth_l1_loss": ("n(3), n(3)", "n(3), n(3), reduction='none'"),
+        "unique_consecutive": ("f(3), dim=0", "f(3)"),
         # overloads
         "pow": ("f(3), 2", "f(3), 2.5", "f(3), f(3)", "2, f(3)", "f(3), 0", "f(3), 1"),
         "mul": ("f(3), 2", "f(3), f(2, 3)", "i(3, 3), 2.5", "f(3), True"),
@@ -336,5 +357,41 @@ RECIPES.update(
         "nn.functional.dropout": ("n(4)", "n(4), 0.3", "n(4), training=False"),
         "nn.functional.rrelu": ("n(4)", "n(4), training=True"),
         "nn.functional.linear": ("f(2, 3), f(4, 3), f(4)", "f(3), f(4, 3)", "f(2, 2, 3), f(4, 3), f(4)"),
+    }
+)
+
+for _name in (
+    "__array__ __contains__ backward const_data_ptr data_ptr dense_dim device dim dim_order dtype element_size"
+    " get_device grad_dtype grad_fn is_coalesced is_complex is_conj is_contiguous is_cpu is_cuda is_distributed"
+    " is_floating_point is_inference is_ipu is_leaf is_maia is_meta is_mkldnn is_mps is_mtia is_neg is_nested"
+    " is_pinned is_quantized is_same_size is_set_to is_shared is_signed is_sparse is_sparse_csr is_vulkan is_xla"
+    " is_xpu itemsize layout name nbytes ndim ndimension nelement numel output_nr requires_grad"
+    " retains_grad shape size sparse_dim storage storage_offset storage_type stride type untyped_storage __len__"
+    " __repr__ __hash__ register_hook register_post_accumulate_grad_hook retain_grad numpy"
+).split():
+    RECIPES.setdefault(_name, ("f(2, 3)",))
+for _name in "__float__ __int__ __bool__ __complex__".split():
+    RECIPES[_name] = ("f(1)",)
+RECIPES.update(
+    {
+        "__index__": ("i(3)",),
+        "__format__": ("f(), '.3f'",),
+        "__contains__": ("f(2), f()",),
+        "__iter__": ("f(2, 3)",),
+        "is_same_size": ("f(2), f(3)",),
+        "is_set_to": ("f(2), f(3)",),
+        "size": ("f(2, 3)", "f(2, 3), 0"),
+        "stride": ("f(2, 3)", "f(2, 3), 0"),
+        "is_coalesced": ("f(2, 2).to_sparse()",),
+        "sparse_dim": ("f(2, 2).to_sparse()",),
+        "dense_dim": ("f(2, 2).to_sparse()",),
+        "backward": ("f(1)", "f()"),
+        "register_hook": ("f(2), print",),
+        "numpy": ("i(3, 2)",),
+        "__array__": ("i(3, 2)",),
+        "type": ("f(2)", "f(2), torch.float32", "f(2), torch.float64"),
+        "unique": ("f(3, 2), dim=0", "f(3)"),
+        "pin_memory": (),
+        "polygamma_": ("f(3), 1",),
     }
 )

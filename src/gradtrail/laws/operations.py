@@ -120,11 +120,12 @@ DTYPES = (
 )
 """Rule keys of `gradtrail.laws.dtypes.dtype_of`; the name of a dtype is one as well."""
 
-VALUE_KINDS = ("tensor", "matrix", "batch", "dtype", "text", "true", "false", "number", "basic", "value")
+VALUE_KINDS = ("tensor", "matrix", "batch", "dtype", "text", "true", "false", "number", "basic", "advanced", "value")
 """How an argument's value is told apart for overloads: "matrix" is a tensor known to have at most two
 dimensions, "batch" one known to have three or more, "tensor" any; "true" and "false" the constants, "text" a str,
 "number" an int or float, "basic" an index that makes a view (a slice, None, an ellipsis, a tuple of these and of
-ints), "value" anything else or not known."""
+ints), "advanced" one that copies (a list, or a tuple that holds a list or a tensor), "value" anything else or not
+known."""
 
 HOMES = ("both", "method", "attribute", "function")
 """Where an operation is found: on Tensor and in torch, only on Tensor, as a property of it, only in a module."""
@@ -314,9 +315,9 @@ class _Parser:
                     continue
             if equals:
                 defaults[name] = _literal(self.name, default)
-            elif name[-1:] == "?":
-                name = name[:-1]
-                tensors.append(name)
+            elif name[-1:] == "?" or name[-2:] == "?*":
+                tensors.append(name.replace("?", ""))
+                name = name.rstrip("?*")
                 defaults[name] = None
             elif name[-1:] == "*":
                 tensors.append(name)
@@ -479,15 +480,21 @@ def _in_place(name: str) -> Operation | None:
     The tensor is `result` afterwards, so a kept `result` is a kept `self`; a kept `self` is a private
     copy of what it was (torch/csrc/autograd/generated: `self.clone()`), which nobody can write any more.
     """
+    other = _aliases.get(name[:-1])
+    if other is not None and "." not in other:
+        found = operation(other + "_")
+        return None if found is None else _renamed(found, name)
     base = operation(name[:-1])
     if base is None or base.result not in ("new", "view", "plain") or base.outputs or not base.args:
         return None
     result = _renamed(base, name)
-    result.result, result.overloads = "written", ()
-    result.writes = base.args[:1]
-    own = base.args[0]
+    result.result, result.overloads, own = "written", (), base.args[0]
+    result.writes = (own,)
+    result.node = base.node.rstrip("0123456789")  # the in-place node is often another overload's
     result.saves = tuple(("copy" if what == own else what, needs) for what, needs in base.saves)
-    result.dtype, result.shape = "same", "same"
+    result.dtype = "same"
+    if base.result != "view":
+        result.shape = "same" if base.shape in ("same", "broadcast") else "?"
     return result
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 ROWS: dict[str, str] = {
     "__getitem__": "(self, index*) maybe-view varies frees=no dtype=same method "
-    "overloads=index@tensor:__getitem__.tensor,index@number:__getitem__.number,index@basic:__getitem__.basic",
+    "overloads=index@tensor:__getitem__.tensor,index@advanced:__getitem__.tensor,index@number:__getitem__.number,index@basic:__getitem__.basic",
     "argwhere": "(self) plain dtype=int64",
     "as_strided_scatter": "(self, src, size:, stride:, storage_offset=None) new AsStridedScatterBackward0 "
     "dtype=same shape=same",

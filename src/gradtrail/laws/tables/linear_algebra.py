@@ -13,8 +13,8 @@ ROWS: dict[str, str] = {
     "baddbmm": "(self, batch1, batch2, *, beta=1, alpha=1) new BaddbmmBackward0 saves batch1@batch2 "
     "batch2@batch1 dtype=same",
     "bmm": "(self, mat2) new BmmBackward0 saves mat2@self self@mat2 dtype=same shape=broadcast",
-    "cdist": "(x1, x2, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary') new saves x1 x2 composite "
-    "dtype=same function",
+    "cdist": "(x1, x2, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary') new saves result x1 x2 "
+    "composite dtype=same function",
     "cholesky": "(self, upper=False) new CholeskyBackward0 saves result dtype=same shape=same",
     "cholesky_inverse": "(self, upper=False) new CholeskyInverseBackward0 saves result self dtype=same "
     "shape=same",
@@ -22,7 +22,7 @@ ROWS: dict[str, str] = {
     "dtype=same",
     "corrcoef": "(self) new saves copy composite dtype=float",
     "cov": "(self, *, correction=1, fweights?, aweights?) new saves self@aweights fweights@aweights copy "
-    "composite dtype=same",
+    "composite",
     "cross": "(self, other, dim=None) new LinalgCrossBackward0 saves other@self self@other dtype=same "
     "shape=broadcast",
     "dot": "(self, tensor) new DotBackward0 saves self@tensor tensor@self dtype=same shape=scalar",
@@ -81,8 +81,8 @@ ROWS: dict[str, str] = {
     "outputs=LD,pivots!,info! dtype=same shape=same function",
     "linalg.ldl_solve": "(LD, pivots, B, *, hermitian=False) new NotImplemented dtype=same shape=broadcast "
     "function",
-    "linalg.lstsq": "(A, B, rcond=None, *, driver=None) new LinalgLstsqBackward0 saves A B result0 varies "
-    "outputs=many dtype=same function",
+    "linalg.lstsq": "(A, b, rcond=None, *, driver=None) new LinalgLstsqBackward0 saves A b result0 varies "
+    "outputs=solution,residuals,rank!,singular_values! dtype=same function",
     "linalg.lu": "(A, *, pivot=True) new saves result0 result1 result2 outputs=P!,L,U dtype=same function",
     "linalg.lu_factor": "(A, *, pivot=True) new LinalgLuFactorExBackward0 saves result0 result1 "
     "outputs=LU,pivots! dtype=same shape=same function",
@@ -95,8 +95,8 @@ ROWS: dict[str, str] = {
     "linalg.matrix_power": "(self, n:) new composite dtype=same shape=same function",
     "linalg.matrix_rank": "(self?, tol?, hermitian=False, input?, *, atol?, rtol?) plain dtype=int64 function",
     "linalg.multi_dot": "(tensors*) new ViewBackward0 saves tensors dtype=same function",
-    "linalg.norm": "(self, ord=None, dim=None, keepdim=False, *, dtype=None) new LinalgVectorNormBackward0 "
-    "saves result self dtype=real shape=reduce function",
+    "linalg.norm": "(self, ord=None, dim=None, keepdim=False, *, dtype=None) new saves copy composite "
+    "dtype=real shape=reduce function",
     "linalg.pinv": "(self, rcond?, hermitian=False, *, atol?, rtol?) new LinalgPinvBackward0 saves result "
     "self dtype=same shape=broadcast function",
     "linalg.qr": "(A, mode='reduced') new LinalgQrBackward0 saves result0 result1 outputs=Q,R dtype=same "
@@ -134,15 +134,15 @@ ROWS: dict[str, str] = {
     "ormqr": "(self, input2, input3, left=True, transpose=False) new OrmqrBackward0 saves input2 input3 "
     "result self dtype=same shape=broadcast",
     "outer": "(self, vec2) new MulBackward0 saves self@vec2 vec2@self dtype=promote",
-    "pca_lowrank": "(A, q=None, center=True, niter=2) new outputs=U,S,V saves A result1 result2 composite "
+    "pca_lowrank": "(A, q=None, center=True, niter=2) new outputs=U,S,V saves result1 result2 composite "
     "dtype=same function",
     "pinverse": "(self, rcond=1e-15) new LinalgPinvBackward0 saves result self dtype=same shape=same",
     "qr": "(self, some=True) new LinalgQrBackward0 saves result0 result1 outputs=Q,R dtype=same",
     "renorm": "(self, p:, dim:, maxnorm:) new RenormBackward0 saves self dtype=same shape=same",
     "stft": "(self, n_fft:, hop_length=None, win_length=None, window?, center=True, pad_mode='reflect', "
-    "normalized=False, onesided=None, return_complex=None) new saves copy composite",
+    "normalized=False, onesided=None, return_complex=None) new composite frees=no",
     "svd": "(self, some=True, compute_uv=True) new LinalgSvdBackward0 outputs=U,S,V saves result0 result1 "
-    "composite dtype=same",
+    "result2 composite dtype=same",
     "svd_lowrank": "(A, q=6, niter=2, M?) new outputs=U,S,V saves A result1 result2 composite dtype=same "
     "function",
     "tensordot": "(a, b, dims=2) new ViewBackward0 saves a@b composite dtype=same function",

@@ -15,8 +15,8 @@ ROWS: dict[str, str] = {
     "nn.functional.cosine_similarity": "(x1, x2, dim=1, eps=1e-08) new SumBackward1 saves x1@x1 x2@x2 "
     "dtype=promote function",
     "nn.functional.cross_entropy": "(self, target, weight?, size_average=None, ignore_index=-100, "
-    "reduce=None, reduction='mean', label_smoothing=0.0) new saves target varies dtype=same shape=loss "
-    "function",
+    "reduce=None, reduction='mean', label_smoothing=0.0) new saves target weight varies dtype=same "
+    "shape=loss function",
     "nn.functional.ctc_loss": "(log_probs, targets, input_lengths, target_lengths, blank=0, "
     "reduction='mean', zero_infinity=False) new saves log_probs targets composite dtype=same shape=loss "
     "function",
@@ -31,8 +31,8 @@ ROWS: dict[str, str] = {
     "nn.functional.l1_loss": "(self, target, size_average=None, reduce=None, reduction='mean', weight?) new "
     "saves copy composite shape=loss function",
     "nn.functional.linear_cross_entropy": "(self, linear_weight, target, *, linear_bias?, weight?, "
-    "reduction='mean', ignore_index=None, label_smoothing=0.0, options=None) new saves target weight "
-    "composite frees=no dtype=same shape=loss function",
+    "reduction='mean', ignore_index=None, label_smoothing=0.0, options=None) new composite frees=no "
+    "dtype=same shape=loss function",
     "nn.functional.margin_ranking_loss": "(input1, input2, target, margin=0, size_average=None, reduce=None, "
     "reduction='mean') new saves copy composite dtype=promote-float shape=loss function",
     "nn.functional.mse_loss": "(self, target, size_average=None, reduce=None, reduction='mean', weight?) new "
@@ -43,8 +43,7 @@ ROWS: dict[str, str] = {
     "nn.functional.multilabel_margin_loss": "(self, target, size_average=None, reduce=None, "
     "reduction='mean') new MultilabelMarginLossBackward0 saves self target dtype=same shape=loss function",
     "nn.functional.multilabel_soft_margin_loss": "(self, target, weight?, size_average=None, reduce=None, "
-    "reduction='mean') new MeanBackward0 saves self@self target@self weight composite dtype=promote "
-    "shape=scalar function",
+    "reduction='mean') new saves self@self target@self weight@self|target composite dtype=promote function",
     "nn.functional.nll_loss": "(self, target, weight?!, size_average=None, ignore_index=-100, reduce=None, "
     "reduction='mean') new saves self target weight dtype=same shape=loss function",
     "nn.functional.pairwise_distance": "(x1, x2, p=2, eps=1e-06, keepdim=False) new NormBackward1 saves "
@@ -54,7 +53,10 @@ ROWS: dict[str, str] = {
     "eps=1e-08, reduce=None, reduction='mean') new saves target composite dtype=promote-float shape=loss "
     "function",
     "nn.functional.smooth_l1_loss": "(self, target, size_average=None, reduce=None, reduction='mean', "
-    "beta=1.0) new saves self target composite dtype=promote shape=loss function",
+    "beta=1.0) new SmoothL1LossBackward0 saves self target dtype=promote shape=loss "
+    "overloads=beta:nn.functional.smooth_l1_loss.beta function",
+    "nn.functional.smooth_l1_loss.beta": "(self, target, size_average=None, reduce=None, reduction='mean', "
+    "beta=1.0) new saves copy composite dtype=promote shape=loss function",
     "nn.functional.soft_margin_loss": "(self, target, size_average=None, reduce=None, reduction='mean') new "
     "SoftMarginLossBackward0 saves self target dtype=same shape=loss function",
     "nn.functional.triplet_margin_loss": "(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, "

@@ -5,14 +5,17 @@ from __future__ import annotations
 ROWS: dict[str, str] = {
     # moves and casts
     "to": "(self, device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None)"
-    " maybe-same ToCopyBackward0 same=same-device-and-dtype shape=same method",
+    " maybe-same ToCopyBackward0 same=same-device-and-dtype shape=same method overloads=device@tensor:to.other,"
+    "other:to.other",
+    "to.other": "(self, other!, non_blocking=False, copy=False, *, memory_format=None)"
+    " maybe-same ToCopyBackward0 same=same-device-and-dtype dtype=of-second shape=same method",
     "cpu": "(self, memory_format=None) maybe-same ToCopyBackward0 same=on-cpu dtype=same shape=same method",
     "cuda": "(self, device=None, non_blocking=False, memory_format=None)"
     " maybe-same ToCopyBackward0 same=on-cuda dtype=same shape=same method",
     "type": "(self, dtype=None, non_blocking=False) python method overloads=dtype:type.cast",
     "type.cast": "(self, dtype:, non_blocking=False) maybe-same ToCopyBackward0 same=same-dtype dtype=arg:dtype"
     " shape=same method",
-    "type_as": "(self, other!) maybe-same ToCopyBackward0 same=same-device-and-dtype shape=same method",
+    "type_as": "(self, other!) maybe-same ToCopyBackward0 same=same-device-and-dtype dtype=of-second shape=same method",
     "float": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float32 shape=same method",
     "double": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float64 shape=same method",
     "half": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float16 shape=same method",
@@ -144,7 +147,7 @@ ROWS: dict[str, str] = {
     " method",
     "uniform_": "(self, from=0, to=1, *, generator=None) written UniformBackward0 gradient=zero dtype=same"
     " shape=same method",
-    "random_": "(self, from=0, to=None, *, generator=None) written RandomBackward gradient=zero dtype=same"
+    "random_": "(self, from=None, to=None, *, generator=None) written RandomBackward gradient=zero dtype=same"
     " shape=same method",
     "bernoulli_": "(self, p=0.5, *, generator=None) written BernoulliBackward gradient=zero dtype=same shape=same"
     " method",
@@ -156,4 +159,16 @@ ROWS: dict[str, str] = {
     " shape=same method",
     "geometric_": "(self, p:, *, generator=None) written GeometricBackward0 gradient=zero dtype=same shape=same"
     " method",
+    "pow_": "(self, exponent) written PowBackward1 saves copy exponent result dtype=same shape=same method"
+    " overloads=exponent@number:pow_.number",
+    "pow_.number": "(self, exponent:) written PowBackward0 saves copy dtype=same shape=same method",
+    "acosh_": "(self) written AcoshBackward1 gradient=unimplemented dtype=same shape=same",
+    "asinh_": "(self) written AsinhBackward1 gradient=unimplemented dtype=same shape=same",
+    "atanh_": "(self) written AtanhBackward1 gradient=unimplemented dtype=same shape=same",
+    "eq_": "(self, other) written EqBackward gradient=zero dtype=same shape=same method",
+    "ne_": "(self, other) written NeBackward gradient=zero dtype=same shape=same method",
+    "lt_": "(self, other) written LtBackward gradient=zero dtype=same shape=same method",
+    "le_": "(self, other) written LeBackward gradient=zero dtype=same shape=same method",
+    "gt_": "(self, other) written GtBackward gradient=zero dtype=same shape=same method",
+    "ge_": "(self, other) written GeBackward gradient=zero dtype=same shape=same method",
 }

@@ -81,7 +81,7 @@ ROWS: dict[str, str] = {
     "same=not-training dtype=same shape=same function",
     "nn.functional.dropout2d": "(self, p=0.5, training=True, inplace=False) maybe-same saves copy composite "
     "same=not-training dtype=same shape=same function",
-    "nn.functional.dropout3d": "(self, p=0.5, training=True, inplace=False) maybe-same saves copy composite "
+    "nn.functional.dropout3d": "(self, p=0.5, training=True, inplace=False) maybe-same composite "
     "same=not-training otherwise=maybe-view dtype=same shape=same function",
     "nn.functional.elu": "(self, alpha=1.0, inplace=False) new EluBackward0 saves self dtype=same shape=same "
     "function",
@@ -203,13 +203,13 @@ ROWS: dict[str, str] = {
     "function",
     "nn.functional.relu6": "(self, inplace=False) new HardtanhBackward0 saves self dtype=same shape=same "
     "function",
-    "nn.functional.rms_norm": "(self, normalized_shape:, weight?, eps=None) new composite frees=yes saves "
-    "copy dtype=same shape=same function",
+    "nn.functional.rms_norm": "(self, normalized_shape:, weight?, eps=None) new saves self@self weight@self "
+    "copy composite dtype=same shape=same function",
     "nn.functional.rrelu": "(self, lower=0.125, upper=0.3333333333333333, training=False, inplace=False) new "
     "RreluWithNoiseBackward0 saves self dtype=same shape=same function",
     "nn.functional.scaled_dot_product_attention": "(query, key, value, attn_mask?, dropout_p=0.0, "
-    "is_causal=False, *, scale=None, enable_gqa=False) new saves copy composite dtype=same shape=matmul "
-    "function",
+    "is_causal=False, *, scale=None, enable_gqa=False) new saves value@query|key|attn_mask "
+    "attn_mask@query|key|value composite dtype=same function",
     "nn.functional.selu": "(self, inplace=False) new EluBackward0 saves self dtype=same shape=same function",
     "nn.functional.silu": "(self, inplace=False) new SiluBackward0 saves self dtype=same shape=same function",
     "nn.functional.softmin": "(self, dim=None, _stacklevel=3, dtype=None) new SoftmaxBackward0 saves result "

@@ -5,7 +5,7 @@ from __future__ import annotations
 ROWS: dict[str, str] = {
     "Tensor.polygamma": "(self, n:) new PolygammaBackward0 saves self dtype=float shape=same method",
     "Tensor.where": "(self, condition, other) new WhereBackward0 saves condition shape=broadcast method",
-    "__getitem__.tensor": "(self, index) new IndexBackward0 saves index dtype=same method",
+    "__getitem__.tensor": "(self, index*) new saves index composite frees=yes dtype=same method",
     "__radd__": "(self, other) new AddBackward0 dtype=promote shape=broadcast method",
     "__rand__": "(self, other) plain dtype=same shape=broadcast method",
     "__rdiv__": "(self, other) new MulBackward0 saves other@self composite dtype=promote-float "
@@ -26,7 +26,7 @@ ROWS: dict[str, str] = {
     "dtype=promote shape=broadcast",
     "addcmul": "(self, tensor1, tensor2, *, value=1) new AddcmulBackward0 saves tensor1@tensor2 "
     "tensor2@tensor1 dtype=promote shape=broadcast",
-    "angle": "(self) new AngleBackward0 saves self gradient=zero shape=same",
+    "angle": "(self) new AngleBackward0 saves self dtype=real shape=same",
     "asin": "(self) new AsinBackward0 saves self dtype=float shape=same",
     "asinh": "(self) new AsinhBackward0 saves self dtype=float shape=same",
     "atan": "(self) new AtanBackward0 saves self dtype=float shape=same",
@@ -66,8 +66,7 @@ ROWS: dict[str, str] = {
     "exp2": "(self) new Exp2Backward0 saves result dtype=float shape=same",
     "expm1": "(self) new Expm1Backward0 saves result dtype=float shape=same",
     "fill": "(self, value) new FillBackward0 gradient=zero dtype=same shape=broadcast function",
-    "float_power": "(self, exponent) new saves exponent@exponent self@exponent composite frees=yes "
-    "shape=broadcast",
+    "float_power": "(self, exponent) new saves exponent result self composite shape=broadcast",
     "floor": "(self) new FloorBackward0 gradient=zero dtype=same shape=same",
     "floor_divide": "(self, other) new NotImplemented dtype=promote shape=broadcast",
     "fmax": "(self, other) new FmaxBackward0 saves other self dtype=promote shape=broadcast",
@@ -77,7 +76,8 @@ ROWS: dict[str, str] = {
     "frexp": "(self) new FrexpBackward0 saves result1 outputs=mantissa,exponent! dtype=same shape=same",
     "gcd": "(self, other) plain dtype=same shape=broadcast",
     "ge": "(self, other) plain dtype=bool shape=broadcast",
-    "gradient": "(self, *, spacing=None, dim=None, edge_order=1) new composite outputs=many function",
+    "gradient": "(self, *, spacing?*, dim=None, edge_order=1) new saves self@spacing composite frees=no "
+    "outputs=many function",
     "gt": "(self, other) plain dtype=bool shape=broadcast",
     "heaviside": "(self, values) new NotImplemented dtype=same shape=broadcast",
     "hypot": "(self, other) new HypotBackward0 saves other@other result self@self dtype=promote "
@@ -126,7 +126,7 @@ ROWS: dict[str, str] = {
     "nextafter": "(self, other) new NextafterBackward0 saves other@self self@self dtype=promote "
     "shape=broadcast",
     "nonzero.tuple": "(self, *, as_tuple=False) plain outputs=many dtype=int64",
-    "normal": "(mean, std=1.0, *, generator=None) new NormalBackward gradient=zero dtype=same function",
+    "normal": "(mean, std?, *, generator=None) new NormalBackward gradient=zero dtype=same function",
     "polar": "(abs, angle) new PolarBackward0 saves result dtype=complex shape=broadcast function",
     "polygamma": "(n:, self) new PolygammaBackward0 saves self dtype=float shape=same",
     "positive": "(self) same dtype=same shape=same",
@@ -144,7 +144,7 @@ ROWS: dict[str, str] = {
     "round": "(self, *, decimals=0) new RoundBackward gradient=zero dtype=same shape=same",
     "rsqrt": "(self) new RsqrtBackward0 saves result dtype=float shape=same",
     "rsub": "(self, other, *, alpha=1) new RsubBackward0 dtype=promote shape=broadcast function",
-    "sgn": "(self) new SgnBackward0 saves result self gradient=zero dtype=same shape=same",
+    "sgn": "(self) new SgnBackward0 saves result self dtype=same shape=same",
     "sigmoid": "(self) new SigmoidBackward0 saves result dtype=float shape=same",
     "sign": "(self) new SignBackward0 gradient=zero dtype=same shape=same",
     "signbit": "(self) plain dtype=bool shape=same",
@@ -200,7 +200,7 @@ ROWS: dict[str, str] = {
     "unique.several": "(self, sorted=True, return_inverse=False, return_counts=False, dim=None) new "
     "gradient=unimplemented outputs=many dtype=same",
     "unique_consecutive.several": "(self, return_inverse=False, return_counts=False, dim=None) new "
-    "gradient=unimplemented outputs=many dtype=same",
+    "UniqueConsecutiveBackward0 gradient=unimplemented outputs=many dtype=same",
     "unsafe_split_with_sizes": "(self, split_sizes:, dim=0) alias UnsafeSplitWithSizesBackward0 outputs=many "
     "dtype=same",
     "view.dtype": "(self, dtype:) detached dtype=arg:dtype shape=? method",

@@ -37,19 +37,17 @@ ROWS: dict[str, str] = {
     "result composite dtype=same function",
     "masked.argmax": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
     "masked.argmin": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
-    "masked.cumprod": "(self, dim:, *, dtype=None, mask?) new CumprodBackward0 saves mask result dtype=same "
-    "shape=broadcast function",
-    "masked.cumsum": "(self, dim:, *, dtype=None, mask?) new CumsumBackward0 saves mask dtype=same "
-    "shape=broadcast function",
+    "masked.cumprod": "(self, dim:, *, dtype=None, mask?) new saves result composite dtype=sum function",
+    "masked.cumsum": "(self, dim:, *, dtype=None, mask?) new composite dtype=sum function",
     "masked.log_softmax": "(self, dim:, *, dtype=None, mask?) new LogSoftmaxBackward0 saves result "
     "dtype=same shape=broadcast function",
-    "masked.logaddexp": "(self, other, *, dtype=None, input_mask?, other_mask?) new LogaddexpBackward0 saves "
-    "input_mask@self other_mask@other composite dtype=same shape=broadcast function",
-    "masked.logsumexp": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new LogsumexpBackward0 saves "
-    "mask result composite dtype=same function",
-    "masked.mean": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new DivBackward0 saves mask "
-    "dtype=same function",
-    "masked.median": "(self, dim=-1, *, keepdim=False, dtype=None, mask?) new NanmedianBackward1 saves mask "
+    "masked.logaddexp": "(self, other, *, dtype=None, input_mask?, other_mask?) new saves copy composite "
+    "dtype=promote function",
+    "masked.logsumexp": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new saves result self "
+    "composite shape=reduce function",
+    "masked.mean": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new saves copy composite "
+    "shape=reduce function",
+    "masked.median": "(self, dim=-1, *, keepdim=False, dtype=None, mask?) new saves copy composite "
     "dtype=same function",
     "masked.norm": "(self, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask?) new "
     "LinalgVectorNormBackward0 saves mask result composite dtype=same function",
@@ -60,11 +58,11 @@ ROWS: dict[str, str] = {
     "masked.softmin": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves result dtype=same "
     "shape=broadcast function",
     "masked.std": "(self, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask?) new "
-    "SqrtBackward0 saves mask result dtype=float function",
-    "masked.sum": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new SumBackward1 saves mask "
-    "composite frees=no dtype=sum function",
+    "saves result composite shape=reduce function",
+    "masked.sum": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new composite dtype=sum "
+    "shape=reduce function",
     "masked.var": "(self, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask?) new "
-    "DivBackward0 saves mask dtype=float function",
+    "saves copy composite shape=reduce function",
     "max": "(self, dim=None, keepdim=False, other?) new MaxBackward1 saves result self dtype=same "
     "shape=scalar overloads=other:maximum,dim@tensor:maximum,dim:max.dim",
     "max.dim": "(self, dim:, keepdim=False) new MaxBackward0 saves result1 outputs=values,indices! "
@@ -96,7 +94,7 @@ ROWS: dict[str, str] = {
     "shape=reduce",
     "quantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4 saves "
     "copy composite dtype=same shape=of-second",
-    "sort": "(self, dim=-1, descending=False, *, stable=False) new SortBackward0 saves result1 "
+    "sort": "(self, dim=-1, descending=False, *, stable=False) new SortBackward saves result1 "
     "outputs=values,indices! dtype=same shape=same",
     "std": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new StdBackward0 saves result "
     "self dtype=real shape=reduce",
@@ -111,7 +109,7 @@ ROWS: dict[str, str] = {
     "gradient=unimplemented dtype=same "
     "overloads=return_inverse@true:unique.several,return_counts@true:unique.several",
     "unique_consecutive": "(self, return_inverse=False, return_counts=False, dim=None) new "
-    "gradient=unimplemented dtype=same "
+    "UniqueConsecutiveBackward0 gradient=unimplemented dtype=same "
     "overloads=return_inverse@true:unique_consecutive.several,return_counts@true:unique_consecutive.several",
     "var": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new VarBackward0 saves self "
     "dtype=real shape=reduce",

@@ -11,8 +11,8 @@ ROWS: dict[str, str] = {
     "as_strided": "(self, size:, stride:, storage_offset=None) view AsStridedBackward0 dtype=same shape=sizes",
     "as_strided_copy": "(self, size:, stride:, storage_offset=None) new AsStridedBackward0_copy dtype=same "
     "function",
-    "atleast_1d": "(tensors...*) maybe-same same=enough-dimensions otherwise=view outputs=many dtype=same "
-    "function",
+    "atleast_1d": "(tensors...*) maybe-same ViewBackward0 same=enough-dimensions otherwise=view outputs=many "
+    "dtype=same function",
     "atleast_2d": "(tensors...*) maybe-same same=enough-dimensions otherwise=view outputs=many dtype=same "
     "function",
     "atleast_3d": "(tensors...*) maybe-same same=enough-dimensions otherwise=view outputs=many dtype=same "
@@ -47,14 +47,14 @@ ROWS: dict[str, str] = {
     "imag": "(self) view SelectBackward0 dtype=real shape=same",
     "mH": "(self) view dtype=same shape=transpose-last attribute lazy=conj",
     "mT": "(self) view TransposeBackward0 dtype=same shape=transpose-last attribute",
-    "meshgrid": "(tensors...*, indexing=None) views outputs=many dtype=same function",
+    "meshgrid": "(tensors...*, *, indexing=None) views ExpandBackward0 outputs=many dtype=same function",
     "movedim": "(self, source:, destination:) view PermuteBackward0 dtype=same",
     "narrow_copy": "(self, dim:, start:, length:) new NarrowCopyBackward0 dtype=same",
     "permute": "(self, dims...) view PermuteBackward0 dtype=same shape=permute",
     "permute_copy": "(self, dims:) new PermuteBackward0_copy dtype=same shape=permute function",
-    "ravel": "(self) maybe-view dtype=same shape=ravel",
+    "ravel": "(self) maybe-view ViewBackward0 dtype=same shape=ravel",
     "repeat": "(self, repeats...) new RepeatBackward0 dtype=same method",
-    "repeat_interleave": "(self, repeats, dim=None, *, output_size=None) new saves copy varies dtype=same",
+    "repeat_interleave": "(self, repeats, dim=None, *, output_size=None) new varies dtype=same",
     "reshape": "(self, shape...) maybe-view dtype=same shape=view",
     "reshape_as": "(self, other!) maybe-view dtype=same shape=of-second method",
     "resize_": "(self, size..., *, memory_format=None) written dtype=same shape=sizes method",
