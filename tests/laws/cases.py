@@ -24,7 +24,7 @@ DEEPER = {
     name: 40
     for name in (
         "masked.amax masked.amin masked.norm masked.cumsum linalg.norm stft"
-        " nn.functional.smooth_l1_loss.beta nn.functional.multi_head_attention_forward"
+        " nn.functional.smooth_l1_loss.beta"
     ).split()
 }
 """Composites that keep different tensors in different calls: they need more of them."""
@@ -91,6 +91,8 @@ def _borrowed(name: str, deep: int, limit: int) -> Iterator[tuple[Call, bool]]:
     bare = name.rpartition(".")[2] if in_place and "." in name else name
     method = samples.resolve_method(bare) if hasattr(torch.Tensor, bare) else None
     function = method if method is not None else samples.resolve(name)
+    if function is None and in_place and other.startswith("nn.functional."):
+        function = functools.partial(samples.resolve(other), inplace=True)  # type: ignore[arg-type]
     if function is None:
         return
     for call, deeply in raw_calls(other, deep, limit):
@@ -98,7 +100,10 @@ def _borrowed(name: str, deep: int, limit: int) -> Iterator[tuple[Call, bool]]:
             continue
         if name.startswith("__") and (len(call.args) > 2 or call.kwargs):
             continue
-        yield call._replace(function=function), deeply
+        if in_place and "dropout" in other and (0.0 in call.args[1:] or call.kwargs.get("p", 0.5) in (0, 1)):
+            continue  # nothing is written when nothing, or everything, is dropped
+        kwargs = {key: value for key, value in call.kwargs.items() if not (in_place and key == "inplace")}
+        yield call._replace(function=function, kwargs=kwargs), deeply
 
 
 def judged(name: str, row: Operation | None = None, deep: int = DEEP, limit: int = LIMIT) -> judge.Verdict:
@@ -107,6 +112,8 @@ def judged(name: str, row: Operation | None = None, deep: int = DEEP, limit: int
     assert found is not None
     verdict = judge.Verdict(found)
     calls = calls_for(name, deep, limit)
+    if len(found.tensors) > 8:
+        calls = calls[:3]  # every parameter is tried by itself
     for call, deeply in calls:
         verdict.add(call, deeply)
     borrowed = bool(operations.alias_of(name)) or operations.row_of(name) is None
@@ -128,9 +135,9 @@ def in_place_methods() -> list[str]:
 
 def all_names() -> list[str]:
     """Everything that is judged: rows, aliases, derived in-place methods."""
-    functional = [
-        "nn.functional." + name
-        for name in dir(torch.nn.functional)
-        if name.endswith("_") and not name.startswith("_") and callable(getattr(torch.nn.functional, name))
-    ]
+    functional = []
+    for name in operations.names():
+        row = operations.operation(name)
+        if row is not None and "inplace" in row.args and operations.row_of(name + "_") is None:
+            functional.append(name + "_")  # what the function is with inplace=True
     return [*operations.names(), *in_place_methods(), *functional]

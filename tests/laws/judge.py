@@ -423,7 +423,7 @@ def check_defaults(operation: Operation, calls: list[Call]) -> list[str]:
 
 POSITIONAL = frozenset(
     "hsplit vsplit dsplit tensor_split scatter to to.other where __getitem__.number __getitem__.basic"
-    " __getitem__.tensor __setitem__".split()
+    " __getitem__.tensor __setitem__ __contains__".split()
 )
 """Rows with a parameter that has no name in torch, or several by its kind (`sections` or `indices`)."""
 

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+torch.set_num_threads(1)  # small tensors; the threads of a pool only wait for each other
+
 MODIFIED = "modified by an inplace operation"
 FREED = "backward through the graph a second time"
 

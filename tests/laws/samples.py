@@ -367,7 +367,7 @@ for _name in (
     " is_pinned is_quantized is_same_size is_set_to is_shared is_signed is_sparse is_sparse_csr is_vulkan is_xla"
     " is_xpu itemsize layout name nbytes ndim ndimension nelement numel output_nr requires_grad"
     " retains_grad shape size sparse_dim storage storage_offset storage_type stride type untyped_storage __len__"
-    " __repr__ __hash__ register_hook register_post_accumulate_grad_hook retain_grad numpy"
+    " __repr__ __hash__ retain_grad numpy"
 ).split():
     RECIPES.setdefault(_name, ("f(2, 3)",))
 for _name in "__float__ __int__ __bool__ __complex__".split():
@@ -391,7 +391,12 @@ RECIPES.update(
         "__array__": ("i(3, 2)",),
         "type": ("f(2)", "f(2), torch.float32", "f(2), torch.float64"),
         "unique": ("f(3, 2), dim=0", "f(3)"),
-        "pin_memory": (),
+        "diff": ("f(3)", "f(4), 2"),
+        "nn.functional.celu_": ("n(4)", "n(4), 0.5"),
+        "nn.functional.elu_": ("n(4)", "n(4), 0.5"),
+        "nn.functional.selu_": ("n(4)",),
+        "nn.functional.leaky_relu_": ("n(4)", "n(4), 0.2"),
+        "nn.functional.rrelu_": ("n(4)", "n(4), training=True"),
         "polygamma_": ("f(3), 1",),
     }
 )

@@ -59,7 +59,6 @@ ALIASES: dict[str, str] = {
     "relu": "nn.functional.relu",
     "prelu": "nn.functional.prelu",
     "hardshrink": "nn.functional.hardshrink",
-    "psi": "digamma",
     "special.digamma": "digamma",
     "special.psi": "digamma",
     "special.erf": "erf",

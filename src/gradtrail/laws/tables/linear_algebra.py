@@ -140,7 +140,7 @@ ROWS: dict[str, str] = {
     "qr": "(self, some=True) new LinalgQrBackward0 saves result0 result1 outputs=Q,R dtype=same",
     "renorm": "(self, p:, dim:, maxnorm:) new RenormBackward0 saves self dtype=same shape=same",
     "stft": "(self, n_fft:, hop_length=None, win_length=None, window?, center=True, pad_mode='reflect', "
-    "normalized=False, onesided=None, return_complex=None) new composite frees=no",
+    "normalized=False, onesided=None, return_complex=None) new saves window@self composite frees=no",
     "svd": "(self, some=True, compute_uv=True) new LinalgSvdBackward0 outputs=U,S,V saves result0 result1 "
     "result2 composite dtype=same",
     "svd_lowrank": "(A, q=6, niter=2, M?) new outputs=U,S,V saves A result1 result2 composite dtype=same "

@@ -171,4 +171,5 @@ ROWS: dict[str, str] = {
     "le_": "(self, other) written LeBackward gradient=zero dtype=same shape=same method",
     "gt_": "(self, other) written GtBackward gradient=zero dtype=same shape=same method",
     "ge_": "(self, other) written GeBackward gradient=zero dtype=same shape=same method",
+    "polygamma_": "(self, n:) written PolygammaBackward1 saves copy dtype=same shape=same method",
 }

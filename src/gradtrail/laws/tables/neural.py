@@ -53,6 +53,8 @@ ROWS: dict[str, str] = {
     "input2@input1|weight weight@input1|input2 composite dtype=same function",
     "nn.functional.celu": "(self, alpha=1.0, inplace=False) new CeluBackward0 saves self dtype=same "
     "shape=same function",
+    "nn.functional.celu_": "(self, alpha=1.0) written CeluBackward1 saves result dtype=same shape=same "
+    "function",
     "nn.functional.channel_shuffle": "(self, groups:) new ChannelShuffleBackward0 dtype=same shape=same "
     "function",
     "nn.functional.conv1d": "(self, weight, bias?, stride=1, padding=0, dilation=1, groups=1) new saves self "
@@ -85,6 +87,7 @@ ROWS: dict[str, str] = {
     "same=not-training otherwise=maybe-view dtype=same shape=same function",
     "nn.functional.elu": "(self, alpha=1.0, inplace=False) new EluBackward0 saves self dtype=same shape=same "
     "function",
+    "nn.functional.elu_": "(self, alpha=1.0) written EluBackward1 saves result dtype=same shape=same function",
     "nn.functional.embedding": "(self, weight, padding_idx=None, max_norm=None, norm_type=2.0, "
     "scale_grad_by_freq=False, sparse=False) new EmbeddingBackward0 saves self dtype=of-second "
     "shape=embedding overloads=max_norm:nn.functional.embedding.renormalized function",
@@ -145,6 +148,8 @@ ROWS: dict[str, str] = {
     "NativeLayerNormBackward0 saves bias self weight composite dtype=same shape=broadcast function",
     "nn.functional.leaky_relu": "(self, negative_slope=0.01, inplace=False) new LeakyReluBackward0 saves "
     "self dtype=same shape=same function",
+    "nn.functional.leaky_relu_": "(self, negative_slope=0.01) written LeakyReluBackward1 saves result "
+    "dtype=same shape=same function",
     "nn.functional.linear": "(self, weight, bias?) new saves self@weight weight@self composite dtype=same "
     "shape=linear function",
     "nn.functional.local_response_norm": "(self, size:, alpha=0.0001, beta=0.75, k=1.0) new saves self "
@@ -182,12 +187,13 @@ ROWS: dict[str, str] = {
     "new MaxUnpool3DBackward0 saves indices dtype=same function",
     "nn.functional.mish": "(self, inplace=False) new MishBackward0 saves self dtype=same shape=same function",
     "nn.functional.multi_head_attention_forward": "(query, key, value, embed_dim_to_check:, num_heads:, "
-    "in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn:, dropout_p:, out_proj_weight, "
-    "out_proj_bias, training=True, key_padding_mask?, need_weights=True, attn_mask?, "
-    "use_separate_proj_weight=False, q_proj_weight?, k_proj_weight?, v_proj_weight?, static_k?, static_v?, "
-    "average_attn_weights=True, is_causal=False) new SqueezeBackward1 saves key@in_proj_weight "
-    "out_proj_weight@query|key|value|in_proj_weight|in_proj_bias|bias_k|bias_v query@in_proj_weight "
-    "value@in_proj_weight composite outputs=output0,output1 dtype=same shape=same function",
+    "in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn:, dropout_p:, out_proj_weight, out_proj_bias, "
+    "training=True, key_padding_mask?, need_weights=True, attn_mask?, use_separate_proj_weight=False, "
+    "q_proj_weight?, k_proj_weight?, v_proj_weight?, static_k?, static_v?, average_attn_weights=True, "
+    "is_causal=False) new saves in_proj_weight@query|key|value "
+    "out_proj_weight@query|key|value|in_proj_weight|in_proj_bias|bias_k|bias_v|attn_mask key@in_proj_weight "
+    "query@in_proj_weight value@in_proj_weight copy composite outputs=output,weights dtype=same shape=same "
+    "function",
     "nn.functional.native_channel_shuffle": "(self, groups:) new NotImplemented dtype=same shape=same "
     "function",
     "nn.functional.normalize": "(self, p=2.0, dim=1, eps=1e-12) new DivBackward0 saves self dtype=same "
@@ -207,10 +213,13 @@ ROWS: dict[str, str] = {
     "copy composite dtype=same shape=same function",
     "nn.functional.rrelu": "(self, lower=0.125, upper=0.3333333333333333, training=False, inplace=False) new "
     "RreluWithNoiseBackward0 saves self dtype=same shape=same function",
+    "nn.functional.rrelu_": "(self, lower=0.125, upper=0.3333333333333333, training=False) written saves "
+    "result varies dtype=same shape=same function",
     "nn.functional.scaled_dot_product_attention": "(query, key, value, attn_mask?, dropout_p=0.0, "
     "is_causal=False, *, scale=None, enable_gqa=False) new saves value@query|key|attn_mask "
     "attn_mask@query|key|value composite dtype=same function",
     "nn.functional.selu": "(self, inplace=False) new EluBackward0 saves self dtype=same shape=same function",
+    "nn.functional.selu_": "(self) written EluBackward1 saves result dtype=same shape=same function",
     "nn.functional.silu": "(self, inplace=False) new SiluBackward0 saves self dtype=same shape=same function",
     "nn.functional.softmin": "(self, dim=None, _stacklevel=3, dtype=None) new SoftmaxBackward0 saves result "
     "dtype=sum shape=same function",
@@ -229,4 +238,16 @@ ROWS: dict[str, str] = {
     "nn.functional.upsample_bilinear": "(self, size=None, scale_factor=None) new UpsampleBilinear2DBackward0 "
     "dtype=same function",
     "nn.functional.upsample_nearest": "(self, size=None, scale_factor=None) new dtype=same function",
+    "nn.functional.dropout_": "(self, p=0.5, training=True) written MulBackward0 saves copy dtype=same "
+    "shape=same function overloads=training@false:positive",
+    "nn.functional.dropout1d_": "(self, p=0.5, training=True) written saves copy composite dtype=same "
+    "shape=same function overloads=training@false:positive",
+    "nn.functional.dropout2d_": "(self, p=0.5, training=True) written saves copy composite dtype=same "
+    "shape=same function overloads=training@false:positive",
+    "nn.functional.dropout3d_": "(self, p=0.5, training=True) written saves copy composite dtype=same "
+    "shape=same function overloads=training@false:positive",
+    "nn.functional.alpha_dropout_": "(self, p=0.5, training=False) written saves copy composite dtype=same "
+    "shape=same function overloads=training@false:positive",
+    "nn.functional.feature_alpha_dropout_": "(self, p=0.5, training=False) written saves copy composite dtype=same "
+    "shape=same function overloads=training@false:positive",
 }

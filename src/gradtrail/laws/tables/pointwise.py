@@ -26,7 +26,7 @@ ROWS: dict[str, str] = {
     "dtype=promote shape=broadcast",
     "addcmul": "(self, tensor1, tensor2, *, value=1) new AddcmulBackward0 saves tensor1@tensor2 "
     "tensor2@tensor1 dtype=promote shape=broadcast",
-    "angle": "(self) new AngleBackward0 saves self dtype=real shape=same",
+    "angle": "(self) new AngleBackward0 saves self shape=same",
     "asin": "(self) new AsinBackward0 saves self dtype=float shape=same",
     "asinh": "(self) new AsinhBackward0 saves self dtype=float shape=same",
     "atan": "(self) new AtanBackward0 saves self dtype=float shape=same",
@@ -56,8 +56,8 @@ ROWS: dict[str, str] = {
     "digamma": "(self) new DigammaBackward0 saves self dtype=float shape=same",
     "div": "(self, other, *, rounding_mode=None) new DivBackward0 saves other self@other dtype=promote-float "
     "shape=broadcast overloads=rounding_mode:div.rounded",
-    "div.rounded": "(self, other, *, rounding_mode=None) new DivBackward1 gradient=zero dtype=promote "
-    "shape=broadcast",
+    "div.rounded": "(self, other, *, rounding_mode=None) new DivBackward saves other self@other "
+    "gradient=zero dtype=promote shape=broadcast",
     "eq": "(self, other) plain dtype=bool shape=broadcast",
     "erf": "(self) new ErfBackward0 saves self dtype=float shape=same",
     "erfc": "(self) new ErfcBackward0 saves self dtype=float shape=same",

@@ -21,7 +21,7 @@ ROWS: dict[str, str] = {
     "cumprod": "(self, dim:, *, dtype=None) new CumprodBackward0 saves result self dtype=same shape=same",
     "cumsum": "(self, dim:, *, dtype=None) new CumsumBackward0 dtype=same shape=same",
     "cumulative_trapezoid": "(y, x?, *, dx=1, dim=-1) new composite function",
-    "diff": "(self, n=1, dim=-1, prepend?, append?) new dtype=same",
+    "diff": "(self, n=1, dim=-1, prepend?, append?) new SubBackward0 dtype=same",
     "dist": "(self, other, p=2) new DistBackward0 saves other result self shape=scalar",
     "histc": "(self, bins=100, min=0, max=0) plain dtype=same",
     "histogram": "(self, bins, *, weight?, density=False, range=None) new NotImplemented "
@@ -38,7 +38,7 @@ ROWS: dict[str, str] = {
     "masked.argmax": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
     "masked.argmin": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
     "masked.cumprod": "(self, dim:, *, dtype=None, mask?) new saves result composite dtype=sum function",
-    "masked.cumsum": "(self, dim:, *, dtype=None, mask?) new composite dtype=sum function",
+    "masked.cumsum": "(self, dim:, *, dtype=None, mask?) new saves copy composite dtype=sum function",
     "masked.log_softmax": "(self, dim:, *, dtype=None, mask?) new LogSoftmaxBackward0 saves result "
     "dtype=same shape=broadcast function",
     "masked.logaddexp": "(self, other, *, dtype=None, input_mask?, other_mask?) new saves copy composite "
