@@ -15,7 +15,6 @@ ITEMS_OF_SEQUENCE = 256
 SENTENCES: dict[str, str] = {
     "steps": "the work on `{name}` was stopped after {steps} steps; what comes after is not looked at",
     "depth": "calls deeper than {depth} are not followed (in `{name}`)",
-    "recursion": "`{name}` calls itself more than {depth} times deep; deeper calls are not followed",
 }
 
 

@@ -164,7 +164,6 @@ class Calls(Expressions):
         """Call a function of the program: its body is walked with these arguments."""
         function.called = True
         if function.active >= budget.DEPTH_OF_RECURSION:
-            self.tell_limit("recursion", function.name, depth=budget.DEPTH_OF_RECURSION)
             return self.call_unknown(args, keywords)
         if frame.depth >= budget.DEPTH_OF_CALLS:
             self.tell_limit("depth", function.name, depth=budget.DEPTH_OF_CALLS)
@@ -190,7 +189,7 @@ class Calls(Expressions):
     def run_body(self, function: Function, inner: Frame) -> Any:
         """Walk the body of `function` in `inner`; the joined value of its returns."""
         heap = self.heap
-        before = (self.modes.grad, self.modes.inference, self.modes.entered_by)
+        before = (self.modes.grad_mode, self.modes.inference_mode, self.modes.entered_by)
         if function.mode is not None:
             self.enter_mode(function.mode[0], function.mode[1])
             decorators = getattr(function.node, "decorator_list", None)
@@ -213,8 +212,8 @@ class Calls(Expressions):
         finally:
             function.active -= 1
             if function.mode is not None:
-                heap.put(self.modes, "grad", before[0])
-                heap.put(self.modes, "inference", before[1])
+                heap.put(self.modes, "grad_mode", before[0])
+                heap.put(self.modes, "inference_mode", before[1])
                 heap.put(self.modes, "entered_by", before[2])
         values = [value for _, value, _ in exits.taken]
         if exits.taken:
@@ -236,18 +235,18 @@ class Calls(Expressions):
         """Switch the grad mode as the context manager `name` does."""
         put = self.heap.put
         if name == "no_grad":
-            put(self.modes, "grad", False)
+            put(self.modes, "grad_mode", False)
         elif name == "enable_grad":
-            put(self.modes, "grad", True)
+            put(self.modes, "grad_mode", True)
         elif name == "inference_mode":
             on = value is None or value is True
-            put(self.modes, "grad", False if on else (True if value is False else None))
-            put(self.modes, "inference", True if on else (False if value is False else None))
+            put(self.modes, "grad_mode", False if on else (True if value is False else None))
+            put(self.modes, "inference_mode", True if on else (False if value is False else None))
         elif name == "set_grad_enabled":
-            put(self.modes, "grad", value if type(value) is bool else None)
+            put(self.modes, "grad_mode", value if type(value) is bool else None)
         elif name == "unknown":
-            put(self.modes, "grad", None if self.modes.grad else self.modes.grad)
-            put(self.modes, "inference", None)
+            put(self.modes, "grad_mode", None if self.modes.grad_mode else self.modes.grad_mode)
+            put(self.modes, "inference_mode", None)
 
     def bind_parameters(self, function: Function, args: list[Any], keywords: dict[str, Any], inner: Frame) -> None:
         """Bind the parameters of `function` in its new frame."""

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 class Modes:
-    """The modes of autograd. heap: grad, inference. `grad` is True, False or None (not known)."""
+    """The modes of autograd, every field on the heap. `grad_mode` is True, False or None (not known)."""
 
-    __slots__ = ("grad", "inference", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended")
+    __slots__ = ("grad_mode", "inference_mode", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended")
 
     def __init__(self) -> None:
-        self.grad: bool | None = True
-        self.inference: bool | None = False
+        self.grad_mode: bool | None = True
+        self.inference_mode: bool | None = False
         self.set_by: Origin | None = None  # what switched it last, as a plain statement
         self.entered_by: Origin | None = None  # the decorator or with that switched it last
         self.default_dtype: str = "float32"  # "" when it is not known
@@ -104,7 +104,7 @@ class Core:
         """A tensor of which nothing but its origin is known."""
         self.count += 1
         tensor = Tensor(self.count, origin)
-        tensor.inference = self.modes.inference
+        tensor.inference = self.modes.inference_mode
         if tensor.inference and self.modes.entered_by is not None:
             tensor.steps = (self.modes.entered_by, origin)
         return tensor

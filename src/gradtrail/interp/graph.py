@@ -122,7 +122,7 @@ class Graph(Tensors):
 
     def _check_root(self, root: Tensor, gradients: Any, node: Any, frame: Frame) -> None:
         if root.requires == NO:
-            off = self.modes.set_by if self.modes.grad is False else None
+            off = self.modes.set_by if self.modes.grad_mode is False else None
             trail = self.steps_of([off], frame) if off is not None else ()
             self.refuse("backward-no-grad-fn", node, frame, self.seen(root, node, frame, "no-grad"), trail=trail, mode_off=off is not None)
         if gradients is None and root.requires == YES and shapes.numel(root.shape) == "many":

@@ -33,6 +33,7 @@ from gradtrail.interp.values import (
 
 _MOST_ALTERNATIVES = 4
 _BITS = ("requires", "leaf")
+_MODES = frozenset(("grad_mode", "inference_mode", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended"))
 
 
 class Joiner:
@@ -82,6 +83,8 @@ class Joiner:
     def field(self, container: Any, key: Any, a: Any, b: Any) -> Any:
         """The join of two values of one field of an object of the machine."""
         kind = type(container)
+        if key in _MODES:
+            return _mode(key, a, b)
         if kind is Tensor and key in _BITS:
             return a | b
         if kind is Sequence and key == "items":
@@ -168,7 +171,7 @@ class Joiner:
         for side in (a, b):
             for value in side.values if type(side) is OneOf else (side,):
                 for index, known in enumerate(values):
-                    if known is value or (type(known) is type(value) and type(value) in _FOLDED):
+                    if known is value or _folds(known, value):
                         values[index] = self.join(known, value)
                         break
                 else:
@@ -179,6 +182,26 @@ class Joiner:
 
 
 _FOLDED = frozenset((Tensor, Sequence, Mapping, Some, Array, Dtype))
+
+
+def _folds(a: Any, b: Any) -> bool:
+    """Whether two alternatives are told as one joined value."""
+    if type(a) is not type(b) or type(a) not in _FOLDED:
+        return False
+    return type(a) is not Sequence or a.kind == b.kind
+
+
+def _mode(key: str, a: Any, b: Any) -> Any:
+    """The join of one of the modes of autograd, of which None says that it is not known."""
+    if a == b:
+        return a
+    if key == "default_dtype":
+        return ""
+    if key == "default_device":
+        return Device("symbol", "default device")
+    if key == "elsewhere_ended":
+        return True
+    return None
 
 
 def _shape(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None) -> tuple[int | None, ...] | None:

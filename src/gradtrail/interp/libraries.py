@@ -314,7 +314,7 @@ class Libraries(Making, Copying, Modules):
             given = tuple(self.settle(one) for one in args)
             inputs = [*tensors, *(one for one in given if type(one) is Tensor)]
             requires = NO
-            if self.modes.grad is not False and name != "mode":
+            if self.modes.grad_mode is not False and name != "mode":
                 for tensor in inputs:
                     requires = YES if tensor.requires == YES or requires == YES else requires | tensor.requires
                 if instance.state.get("doubt") and requires != YES:
@@ -613,7 +613,7 @@ class Libraries(Making, Copying, Modules):
         manager = self.settle(manager)
         if type(manager) is Instance:
             if manager.library in _MODES:
-                before = manager.state["before"] if manager.library == "torch.set_grad_enabled" else (self.modes.grad, self.modes.inference)
+                before = manager.state["before"] if manager.library == "torch.set_grad_enabled" else (self.modes.grad_mode, self.modes.inference_mode)
                 manager.state["entered"] = [*manager.state.get("entered", []), (*before, self.modes.set_by if manager.library != "torch.set_grad_enabled" else None)]
                 self.enter_mode(manager.library.rpartition(".")[2], manager.state.get("mode"))
                 self.heap.put(self.modes, "set_by", None)
@@ -634,7 +634,7 @@ class Libraries(Making, Copying, Modules):
                 return manager
         if type(manager) is Unknown:
             # An unknown manager may switch the grad mode.
-            self.heap.put(self.modes, "grad", None if self.modes.grad else self.modes.grad)
+            self.heap.put(self.modes, "grad_mode", None if self.modes.grad_mode else self.modes.grad_mode)
         return UNKNOWN
 
     def exit(self, manager: Any, node: Any, frame: Frame) -> None:
@@ -645,15 +645,15 @@ class Libraries(Making, Copying, Modules):
                 entered = list(manager.state["entered"])
                 grad, inference, set_by = entered.pop()
                 manager.state["entered"] = entered
-                self.heap.put(self.modes, "grad", grad)
-                self.heap.put(self.modes, "inference", inference)
+                self.heap.put(self.modes, "grad_mode", grad)
+                self.heap.put(self.modes, "inference_mode", inference)
                 self.heap.put(self.modes, "set_by", set_by)
             elif manager.library == "contextlib.contextmanager":
                 next(manager.state["generator"].generator, None)
             elif type(manager.cls) is Class and type(manager.cls.find("__exit__")) is Function:
                 self.call_method(manager, "__exit__", [None, None, None], {}, node, frame)
         elif type(manager) is Unknown:
-            self.heap.put(self.modes, "grad", True if self.modes.grad is None else self.modes.grad)
+            self.heap.put(self.modes, "grad_mode", True if self.modes.grad_mode is None else self.modes.grad_mode)
 
     # Custom Functions
 
@@ -664,15 +664,15 @@ class Libraries(Making, Copying, Modules):
         if type(forward) is not Function:
             return self.call_unknown(args, keywords)
         context = Instance(Library("torch.autograd.function.FunctionCtx"), "torch.autograd.function.FunctionCtx", self.serial(), self.origin("made", node, frame, cls="ctx"))
-        before = self.modes.grad
+        before = self.modes.grad_mode
         separate = type(cls.find("setup_context")) is Function
-        self.heap.put(self.modes, "grad", False)
+        self.heap.put(self.modes, "grad_mode", False)
         try:
             result = self.call_function(forward, args if separate else [context, *args], keywords, node, frame)
             if separate:
                 self.call_function(cls.find("setup_context"), [context, Sequence("tuple", tuple(args)), result], {}, node, frame)
         finally:
-            self.heap.put(self.modes, "grad", before)
+            self.heap.put(self.modes, "grad_mode", before)
         if type(backward) is Function:
             backward.called = True
         return self._function_outputs(cls, context, args, result, backward, node, frame)
@@ -681,12 +681,12 @@ class Libraries(Making, Copying, Modules):
         inputs = [value for value in (self.settle(one) for one in args) if type(value) is Tensor]
         doubt = any(type(self.settle(one)) is Unknown for one in args)
         requires = NO
-        if self.modes.grad is not False:
+        if self.modes.grad_mode is not False:
             for tensor in inputs:
                 requires = YES if tensor.requires == YES or requires == YES else requires | tensor.requires
             if doubt and requires != YES:
                 requires = MAYBE
-            if self.modes.grad is None and requires == YES:
+            if self.modes.grad_mode is None and requires == YES:
                 requires = MAYBE
         origin = self.origin("function", node, frame, tuple(inputs), op=cls.name)
         saved_values = [value for value in context.state.get("saved", ()) if type(value) is Tensor]

@@ -33,12 +33,12 @@ class Loops(Statements):
     """Loops and what is iterated."""
 
     def loop(self, node: Any, frame: Frame, rounds: Any, body: Callable[[], int]) -> int:
-        """Walk a `for` (over the value `rounds`) or a `while` (None); returns a signal."""
+        """Walk a `for` over the value `rounds`, or a `while`; returns a signal."""
         heap = self.heap
         level = heap.push()
         breaks = Exits(level)
         ends: list[Any] = []
-        source = self._while_rounds(node, frame) if rounds is None else self.rounds(rounds, node.iter, frame)
+        source = self._while_rounds(node, frame) if type(node) is ast.While else self.rounds(rounds, node.iter, frame)
         signal, raised, done = NORMAL, False, 0
         for value, sure in source:
             if done and not sure:
@@ -49,7 +49,7 @@ class Loops(Statements):
             continues = Exits(inner)
             frame.loops.append((breaks, continues))
             try:
-                if rounds is not None:
+                if type(node) is not ast.While:
                     self.assign(node.target, value, frame)
                 signal = body()
             except PathEnds:

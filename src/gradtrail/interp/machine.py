@@ -65,7 +65,7 @@ class Machine(Libraries):
             self.tell_limit("steps", name, steps=steps)
         while len(self.heap.logs) > level:
             self.heap.keep()
-        self.modes.grad, self.modes.inference, self.modes.set_by = True, False, None
+        self.modes.grad_mode, self.modes.inference_mode, self.modes.set_by = True, False, None
         self.modes.elsewhere_ended = False
         self.layer = None
 

@@ -446,7 +446,7 @@ class Modules(Trails):
 
     def _hooked(self, value: Any, origin: Any, node: Any, frame: Frame) -> Any:
         """A full backward hook hands tensors on through a Function that returns a view."""
-        if type(value) is Tensor and value.requires == YES and self.modes.grad:
+        if type(value) is Tensor and value.requires == YES and self.modes.grad_mode:
             result = self.apply("view_as", [value, value], {}, node, frame)
             if type(result) is Tensor:
                 result.view_kind = "function"
@@ -530,7 +530,7 @@ class Modules(Trails):
             if inputs[0].device is not None and inputs[0].shape != ():
                 self.check_same_device(inputs[0], weights[0], node, frame, law.name)
         requires = NO
-        if self.modes.grad is not False:
+        if self.modes.grad_mode is not False:
             for tensor in (*inputs, *weights):
                 if tensor.requires == YES:
                     requires = YES
@@ -538,7 +538,7 @@ class Modules(Trails):
                 requires |= tensor.requires
             if not complete and requires != YES:
                 requires = MAYBE
-            if self.modes.grad is None and requires == YES:
+            if self.modes.grad_mode is None and requires == YES:
                 requires = MAYBE
         origin = self.origin("computed", node, frame, tuple(dict.fromkeys((*inputs, *weights[:1]))), op=law.name)
         graph = None
@@ -621,7 +621,7 @@ class Modules(Trails):
 
     def m_parameters(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
         found, complete = self.parameters_of(module)
-        origin = self.origin("generator", node, frame)
+        origin = self.origin("generator", node, frame, module=module)
         return Iterator(tuple(value for _, value in found), MISSING if complete else UNKNOWN, "Module.parameters", origin)
 
     def m_named_parameters(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:

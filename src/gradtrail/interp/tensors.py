@@ -99,7 +99,7 @@ class Tensors(Calls):
     def doubtful_result(self, tensor: Tensor, node: Any, frame: Frame) -> Any:
         """`unknown + tensor`: a tensor in all likelihood, with what can be told of it."""
         result = self.unknown_tensor(node, frame, "computed")
-        if tensor.requires == YES and self.modes.grad:
+        if tensor.requires == YES and self.modes.grad_mode:
             result.requires, result.leaf = YES, NON_LEAF
             result.steps = (self.origin("computed", node, frame, (tensor,), op=""),)
             result.node = Node("", "opaque", _edges([tensor]), (), None, result.origin, self.serial())
@@ -252,7 +252,7 @@ class Tensors(Calls):
 
     def requires_of(self, row: Operation, bound: Bound) -> int:
         """Whether a fresh result requires grad: a set of answers as bits."""
-        if row.gradient == "no" or self.modes.grad is False:
+        if row.gradient == "no" or self.modes.grad_mode is False:
             return NO
         answer = NO
         for _, tensor in bound.tensors:
@@ -264,7 +264,7 @@ class Tensors(Calls):
         else:
             if bound.doubt:
                 answer = MAYBE
-        if answer == YES and self.modes.grad is None:
+        if answer == YES and self.modes.grad_mode is None:
             return MAYBE
         return answer
 
@@ -333,14 +333,14 @@ class Tensors(Calls):
         result.storage = own.storage
         result.base = own.base if own.base is not None else own
         result.view_kind = kind
-        if self.modes.inference:
+        if self.modes.inference_mode:
             result.view_kind = "inference"
-        elif self.modes.grad is False:
+        elif self.modes.grad_mode is False:
             result.requires = own.requires
             result.leaf = LEAF
             result.node = None
             result.view_kind = "no-grad" if kind == "ordinary" else kind
-        elif self.modes.grad is None:
+        elif self.modes.grad_mode is None:
             result.requires, result.leaf = own.requires | result.requires, ANY_LEAF
 
     def _lazy(self, row: Operation, own: Tensor) -> Any:
@@ -461,7 +461,7 @@ class Tensors(Calls):
 
     def _check_inference(self, row: Operation, saved: list[Saved], origin: Origin) -> None:
         for entry in saved:
-            if entry.sure and entry.tensor.inference is True and not self.modes.inference:
+            if entry.sure and entry.tensor.inference is True and not self.modes.inference_mode:
                 frame, node = origin.frame, origin.node
                 self.refuse("inference-saved", node, frame, self.seen(entry.tensor, node, frame, "inference"), op=row.name)
 
@@ -473,14 +473,14 @@ class Tensors(Calls):
         self.check_cast(row, bound, own, node, frame)
         requires = self.requires_of(row, bound)
         own_needed = own.requires
-        self.rebase(row, bound, own, requires | (own_needed if self.modes.grad is not False else NO), node, frame)
+        self.rebase(row, bound, own, requires | (own_needed if self.modes.grad_mode is not False else NO), node, frame)
         return own
 
     def check_write(self, own: Tensor, bound: Bound | None, node: Any, frame: Frame, op: str) -> None:
         """What torch refuses to write in place (check_inplace in torch/csrc/autograd/VariableTypeUtils.h)."""
-        if own.inference is True and self.modes.inference is False and self.modes.grad is not None:
+        if own.inference is True and self.modes.inference_mode is False and self.modes.grad_mode is not None:
             self.refuse("inference-in-place", node, frame, self.seen(own, node, frame, "inference"), op=op)
-        if self.modes.grad is not True:
+        if self.modes.grad_mode is not True:
             return
         needs = own.requires == YES or (bound is not None and any(t.requires == YES for _, t in bound.tensors))
         if own.base is not None and own.view_kind and needs:
@@ -524,7 +524,7 @@ class Tensors(Calls):
         parents = tuple(tensor for _, tensor in bound.tensors)
         origin = self.origin("computed", node, frame, parents, op=row.name)
         put = self.heap.put
-        if self.modes.grad is False or row.gradient == "no" and own.requires == NO:
+        if self.modes.grad_mode is False or row.gradient == "no" and own.requires == NO:
             self.bump(own, node, frame, row.name)
             return
         if not requires & YES or own.dtype is not None and dtypes.can_require_grad(own.dtype) is False:
@@ -640,12 +640,12 @@ class Tensors(Calls):
         result = self.new_tensor(self.origin("moved" if same_dtype is not False else "cast", node, frame, (own,), op=name, device=device.name if device else "", dtype=dtype or ""))
         result.dtype, result.shape, result.device = dtype, own.shape, device
         result.conj, result.result_of = own.conj, name
-        result.inference = own.inference if not moves_for_sure and own.inference == self.modes.inference else (self.modes.inference if moves_for_sure else None)
+        result.inference = own.inference if not moves_for_sure and own.inference == self.modes.inference_mode else (self.modes.inference_mode if moves_for_sure else None)
         if dtype is not None and dtypes.can_require_grad(dtype) is False:
             result.requires, result.leaf = NO, LEAF
             result.steps = (self.origin("integers", node, frame, (own,), op=name, dtype=dtype),)
             return result
-        recorded = own.requires if self.modes.grad else (NO if self.modes.grad is False else own.requires | NO)
+        recorded = own.requires if self.modes.grad_mode else (NO if self.modes.grad_mode is False else own.requires | NO)
         computed = LEAF if recorded == NO else NON_LEAF if recorded == YES else ANY_LEAF
         if moves_for_sure:
             result.requires, result.leaf, result.parameter = recorded, computed, False

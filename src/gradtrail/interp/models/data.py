@@ -98,7 +98,7 @@ def batch(m: Any, loader: Instance, node: Any, frame: Frame) -> Any:
     collate = loader.attributes.get("collate_fn")
     size = loader.attributes.get("batch_size")
     sample: Any = UNKNOWN
-    before = m.modes.grad
+    before = m.modes.grad_mode
     if type(dataset) is Instance:
         if type(dataset.cls) is Class and type(dataset.cls.find("__getitem__")) is Function:
             sample = m.call_method(dataset, "__getitem__", [INT], {}, node, frame)
@@ -110,7 +110,7 @@ def batch(m: Any, loader: Instance, node: Any, frame: Frame) -> Any:
                 sample = m.heap.joiner.all_of((*found[0][:3], *(() if found[1] is MISSING else (found[1],))))
     elif type(dataset) is Sequence:
         sample = m.heap.joiner.all_of((*dataset.items[:8], *(() if dataset.rest is MISSING else (dataset.rest,))))
-    m.heap.put(m.modes, "grad", before)
+    m.heap.put(m.modes, "grad_mode", before)
     if sample is UNKNOWN or sample is MISSING or type(sample) is Unknown:
         return UNKNOWN
     if collate is not None:
@@ -132,7 +132,7 @@ def collated(m: Any, sample: Any, size: int | None, workers: bool, node: Any, fr
         origin = m.origin("batch", node, frame, (sample,))
         result = m.new_tensor(origin)
         result.dtype, result.device = sample.dtype, sample.device
-        result.requires = sample.requires if m.modes.grad is not False else NO
+        result.requires = sample.requires if m.modes.grad_mode is not False else NO
         result.leaf = LEAF if result.requires == NO else NON_LEAF if result.requires == YES else 15
         if result.requires & YES:
             result.node = m.apply("clone", [sample], {}, node, frame).node
@@ -255,13 +255,13 @@ def forward_of_ddp(m: Any, wrapper: Instance, args: Args, keywords: Keywords, no
     """A forward through DDP: the reducer of the iteration before must have finished."""
     module = wrapper.attributes.get("module")
     before = wrapper.state.get("last")
-    if wrapper.state.get("ddp") and wrapper.state.get("find_unused") is False and before is not None and m.modes.grad:
+    if wrapper.state.get("ddp") and wrapper.state.get("find_unused") is False and before is not None and m.modes.grad_mode:
         unused = _unused(m, wrapper, before)
         if unused:
             m.refuse("ddp-unused", node, frame, m.seen(unused[0][1], node, frame), names=tuple(name for name, _ in unused),
                      trail=_choosing_step(m, module, node, frame, unused))  # fmt: skip
     result = m.call_method(module, "__call__", args, keywords, node, frame)
-    if m.modes.grad and wrapper.state.get("ddp"):
+    if m.modes.grad_mode and wrapper.state.get("ddp"):
         m.heap.put(wrapper.state, "last", {tensor: tensor.grad for _, tensor in m.parameters_of(module)[0]})
         m.heap.put(wrapper.state, "result", result)
     return result

@@ -103,13 +103,13 @@ def _refuse(
             trail = (hidden[1],)
         elif type(params) is Iterator and params.used_by is not None:
             trail = m.steps_of([params.origin, params.used_by], frame)
-    if found.key == "optimizer-two-groups" and type(subject) is Tensor:
+    if found.key == "optimizer-two-groups":
         seen = m.seen(_twice(subjects, found.path, subject), where, frame)
     at = _element_node(where, found.path, frame)
     m.refuse(found.key, at, frame, seen, off_cpu=off_cpu, trail=trail, **fields)
 
 
-def _twice(subjects: dict[tuple[int, ...], Any], path: tuple[int, ...], subject: Tensor) -> Tensor:
+def _twice(subjects: dict[tuple[int, ...], Any], path: tuple[int, ...], subject: Any) -> Any:
     """The tensor that an earlier group holds already."""
     earlier: set[Tensor] = set()
     for known, value in subjects.items():
@@ -205,7 +205,7 @@ def _seen_params(
         return ParamsSeen((), "unknown", False), subjects
     items, rest = found
     if type(params) is Iterator and params.of == "Module.parameters":
-        subjects[("module",)] = _module_of(m, node, frame)
+        subjects[("module",)] = (params.origin.fields or {}).get("module") if params.origin is not None else None
     container = "set" if kind is Sequence and params.kind == "set" else "iterable"
     seen = []
     group: list[Tensor] = []
@@ -219,22 +219,6 @@ def _seen_params(
         if type(rest) is Tensor or type(rest) is Instance or type(rest) is Iterator:
             seen.append(_seen_item(m, rest, (len(items),), subjects, group, built, node, frame))
     return ParamsSeen(tuple(seen), container, rest is MISSING), subjects
-
-
-def _module_of(m: Any, node: Any, frame: Frame) -> Any:
-    """The module of `Adam(model.parameters())`, looked up without doing anything."""
-    import ast
-
-    expression = _params_expression(node)
-    if type(expression) is ast.Call and type(expression.func) is ast.Attribute:
-        value = expression.func.value
-        if type(value) is ast.Name:
-            return m.settle(m.look_up(value.id, frame))
-        if type(value) is ast.Attribute and type(value.value) is ast.Name:
-            owner = m.settle(m.look_up(value.value.id, frame))
-            if type(owner) is Instance:
-                return m.settle(owner.attributes.get(value.attr))
-    return None
 
 
 def _seen_item(
@@ -371,19 +355,19 @@ def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any,
     closure = argument(args, keywords, 0, "closure")
     result = None
     if closure is not None:
-        before = m.modes.grad
-        m.heap.put(m.modes, "grad", True)
+        before = m.modes.grad_mode
+        m.heap.put(m.modes, "grad_mode", True)
         try:
             result = m.call(closure, [], {}, node, frame)
         except PathEnds:
-            m.heap.put(m.modes, "grad", before)
+            m.heap.put(m.modes, "grad_mode", before)
             raise
-        m.heap.put(m.modes, "grad", before)
+        m.heap.put(m.modes, "grad_mode", before)
     _tell_skipped(m, instance, node, frame)
     for tensor in tensors_of(instance):
         if tensor.grad is None:
             continue
-        if tensor.inference is True and not m.modes.inference:
+        if tensor.inference is True and not m.modes.inference_mode:
             m.refuse("inference-in-place", node, frame, m.seen(tensor, node, frame, "inference"), op="step")
         m.bump(tensor, node, frame, "step", certain=type(tensor.grad) is Tensor and tensor.requires == YES)
     return result

@@ -178,7 +178,7 @@ def setitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     own, key, value = args
     value = m.settle(value)
     if keywords.get("gradtrail_same") and type(value) is Tensor and value.base is not None:
-        if m.modes.grad is False:
+        if m.modes.grad_mode is False:
             return None
         m.bump(own, node, frame, "__setitem__")
         return None
@@ -187,16 +187,16 @@ def setitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     bound = m.bind_row(row, bound_args, {}, node, frame)
     bound.tensors = [("self", own)] + ([("other", value)] if type(value) is Tensor else [])
     bound.doubt = type(value) is Unknown
-    if m.modes.grad is True and own.requires == YES and own.leaf & NON_LEAF == 0:
+    if m.modes.grad_mode is True and own.requires == YES and own.leaf & NON_LEAF == 0:
         # An advanced index writes the tensor itself; a basic one writes a view of it.
         advanced = _is_mask(key)
         key_of_message = "leaf-in-place" if advanced else "leaf-view-in-place"
         m.refuse(key_of_message, node, frame, m.seen(own, node, frame), op="__setitem__")
     m.check_write(own, bound, node, frame, "__setitem__")
-    requires = own.requires if m.modes.grad is not False else NO
-    if type(value) is Tensor and m.modes.grad is not False:
-        requires = YES if value.requires == YES and m.modes.grad else requires | value.requires
-    elif type(value) is Unknown and m.modes.grad is not False and requires != YES:
+    requires = own.requires if m.modes.grad_mode is not False else NO
+    if type(value) is Tensor and m.modes.grad_mode is not False:
+        requires = YES if value.requires == YES and m.modes.grad_mode else requires | value.requires
+    elif type(value) is Unknown and m.modes.grad_mode is not False and requires != YES:
         requires |= YES
     m.rebase(row, bound, own, requires, node, frame)
     return None
@@ -232,7 +232,7 @@ def getitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     if result.node is not None:
         result.node.origin = result.origin
     if not basic and "unknown" in kinds:
-        result.requires = own.requires if m.modes.grad else result.requires
+        result.requires = own.requires if m.modes.grad_mode else result.requires
     return result
 
 
@@ -309,7 +309,7 @@ def deepcopy(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
 def clone(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     result = m.apply("clone", [args[0]], {}, node, frame)
     if type(result) is Tensor and args[0].inference is True:
-        result.inference = m.modes.inference
+        result.inference = m.modes.inference_mode
     return result
 
 
@@ -396,7 +396,7 @@ def refuse_numpy(m: Any, tensor: Tensor, node: Any, frame: Frame, how: str, trai
     facts = BridgeFacts(requires, None if device is None else "cpu" if device.kind != "other" else device.name,
                         None if tensor.conj is None else tensor.conj == "conj",
                         None if tensor.conj is None else tensor.conj == "neg", tensor.dtype)  # fmt: skip
-    key = refusal(facts, m.modes.grad)
+    key = refusal(facts, m.modes.grad_mode)
     if key is not None:
         story = "device" if key == "numpy-off-cpu" else "grad"
         if key == "numpy-requires-grad":

@@ -286,7 +286,7 @@ def grad_mode(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, p
     result = Instance(Library(path), path, m.serial(), m.origin("made", node, frame, cls=path))
     mode = argument(args, keywords, 0, "mode")
     result.state["mode"] = mode
-    result.state["before"] = (m.modes.grad, m.modes.inference)
+    result.state["before"] = (m.modes.grad_mode, m.modes.inference_mode)
     if path == "torch.set_grad_enabled":
         m.enter_mode("set_grad_enabled", mode)
         origin = m.origin("grad-off", node, frame)
@@ -308,7 +308,7 @@ def decorate(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
 
 @calls("torch.is_grad_enabled")
 def is_grad_enabled(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    return BOOL if m.modes.grad is None else m.modes.grad
+    return BOOL if m.modes.grad_mode is None else m.modes.grad_mode
 
 
 @calls("torch.set_default_dtype", "torch.set_default_tensor_type")
@@ -414,12 +414,12 @@ def checkpoint(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, 
     if reentrant is not True:
         result = m.call(function, given, passed, node, frame)
         return result if reentrant is False else UNKNOWN
-    before = m.modes.grad
-    m.heap.put(m.modes, "grad", False)
+    before = m.modes.grad_mode
+    m.heap.put(m.modes, "grad_mode", False)
     try:
         result = m.call(function, given, {}, node, frame)
     finally:
-        m.heap.put(m.modes, "grad", before)
+        m.heap.put(m.modes, "grad_mode", before)
     requires = NO
     for value in given:
         value = m.settle(value)

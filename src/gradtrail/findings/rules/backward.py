@@ -1,0 +1,289 @@
+"""Starting a backward: from what, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+
+
+class BackwardWithoutGraph(Rule):
+    """A backward starts at a tensor that has no graph behind it.
+
+    ## Why torch refuses it
+
+    The tensor does not require grad: nothing it was computed from requires grad, or grad mode was off, or the
+    gradient was cut on the way (`detach`, `argmax`, a comparison, `.data`, a conversion to integers, a
+    reentrant checkpoint without an input that requires grad). There is nothing to differentiate.
+
+    ## What to do
+
+    Look at the trail: make the parameters require grad, switch grad mode on again, or replace the operation that
+    cuts the gradient by one that has one. `requires_grad_()` on the loss only silences the error.
+    """
+
+    name = "backward-without-graph"
+    hears = ("backward-no-grad-fn",)
+    examples = (
+        Example(
+            title="all parameters are frozen",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                for p in net.parameters():
+                    p.requires_grad = False  # cause
+                net(torch.ones(3, 2)).sum().backward()  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                net.weight.requires_grad = False
+                net(torch.ones(3, 2)).sum().backward()
+            """,
+            raises="does not require grad and does not have a grad_fn",
+        ),
+        Example(
+            title="argmax has no gradient",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 3)
+                picked = net(torch.ones(4, 2)).argmax(1)  # cause
+                loss = picked.float().mean()
+                loss.backward()  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 3)
+                picked = net(torch.ones(4, 2)).softmax(1)
+                loss = picked.float().mean()
+                loss.backward()
+            """,
+            raises="does not require grad and does not have a grad_fn",
+        ),
+        Example(
+            title="grad mode left off",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                torch.set_grad_enabled(False)  # cause
+                loss = net(torch.ones(3, 2)).sum()
+                loss.backward()  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                with torch.set_grad_enabled(False):
+                    net(torch.ones(3, 2))
+                loss = net(torch.ones(3, 2)).sum()
+                loss.backward()
+            """,
+            raises="does not require grad and does not have a grad_fn",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "one trainable parameter is enough",
+            """
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2).requires_grad_(False), torch.nn.Linear(2, 1))
+                net(torch.ones(3, 2)).sum().backward()
+            """,
+        ),
+        NearMiss(
+            "no_grad around the target only",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                with torch.no_grad():
+                    goal = net(torch.ones(3, 2))
+                (net(torch.ones(3, 2)) - goal).pow(2).sum().backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        help = text("find the step of the trail that lost the gradient, and change that")
+        kinds = {step.kind for step in (event.subject.trail if event.subject is not None else ())}
+        if event.fields.get("mode_off"):
+            help = text("use `with torch.no_grad():` instead of a plain call, so that grad mode comes on again")
+        elif "frozen" in kinds:
+            help = text("keep at least one parameter that the loss depends on trainable")
+        elif "checkpointed" in kinds:
+            help = text("pass use_reentrant=False to checkpoint")
+        elif "created-no-grad" in kinds or "batch" in kinds:
+            help = text("make the tensor you want the gradient of require grad before it is used")
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` does not require grad, so there is nothing for backward to follow", name=name),
+            text("RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"),
+            why=text("a result requires grad only if grad mode is on and something it is computed from requires grad"),
+            help=help,
+        )
+
+
+class BackwardFromNonScalar(Rule):
+    """A backward starts at a tensor of several elements, with no gradient given.
+
+    ## Why torch refuses it
+
+    The gradient of one number is what backward computes. For several numbers it needs to know how much each
+    counts; only for one element is that 1 by itself.
+
+    ## What to do
+
+    Reduce the loss with `.mean()` or `.sum()`, or pass `gradient=`. A criterion with reduction="none" gives one
+    value for each sample.
+    """
+
+    name = "backward-from-non-scalar"
+    hears = ("backward-non-scalar",)
+    examples = (
+        Example(
+            title="one loss for each sample",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                criterion = torch.nn.MSELoss(reduction="none")  # cause
+                loss = criterion(net(torch.ones(3, 2)), torch.zeros(3, 1))
+                loss.backward()  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                criterion = torch.nn.MSELoss(reduction="none")
+                loss = criterion(net(torch.ones(3, 2)), torch.zeros(3, 1))
+                loss.mean().backward()
+            """,
+            raises="grad can be implicitly created only for scalar outputs",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "one element of any shape",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                net(torch.ones(1, 2)).backward()
+            """,
+        ),
+        NearMiss(
+            "the gradient is given",
+            """
+                import torch
+                y = torch.nn.Linear(2, 1)(torch.ones(3, 2))
+                y.backward(torch.ones(3, 1))
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, shape = name_of(event), event.fields.get("shape", "")
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` has shape {shape}: backward needs one number, or the gradient of each", name=name, shape=shape),
+            text("RuntimeError: grad can be implicitly created only for scalar outputs"),
+            why=text("backward computes the gradient of one number; several need a weight for each"),
+            help=text("reduce it first: `{name}.mean().backward()`", name=name),
+        )
+
+
+class SecondBackward(Rule):
+    """A backward goes through a part of the graph that an earlier one has freed.
+
+    ## Why torch refuses it
+
+    To save memory, backward and `autograd.grad` free what each node kept, as they pass. A node that kept
+    nothing (an addition, a view) can be passed again; one that kept something cannot.
+
+    This happens when two losses share a part of the forward, when a value is computed from parameters once and
+    used in every step, and when a recurrent state is carried on without `detach()`.
+
+    ## What to do
+
+    - Add the losses and go backward once.
+    - Compute again in every step what depends on parameters.
+    - Detach what is carried from step to step: `state = state.detach()`.
+    - If both backwards are needed, pass `retain_graph=True` to the first.
+    """
+
+    name = "second-backward"
+    hears = ("backward-twice",)
+    examples = (
+        Example(
+            title="two losses that share a layer",
+            bad="""
+                import torch
+                h = torch.nn.Linear(2, 2)(torch.ones(1, 2)).tanh()
+                one, two = h.sum(), h.pow(2).sum()
+                one.backward()  # cause
+                two.backward()  # error
+            """,
+            good="""
+                import torch
+                h = torch.nn.Linear(2, 2)(torch.ones(1, 2)).tanh()
+                one, two = h.sum(), h.pow(2).sum()
+                (one + two).backward()
+            """,
+            raises="Trying to backward through the graph a second time",
+        ),
+        Example(
+            title="a state carried from step to step",
+            bad="""
+                import torch
+                cell = torch.nn.GRU(2, 3)
+                state = torch.zeros(1, 1, 3)
+                for _ in range(4):
+                    out, state = cell(torch.ones(5, 1, 2), state)  # cause
+                    out.sum().backward()  # error
+            """,
+            good="""
+                import torch
+                cell = torch.nn.GRU(2, 3)
+                state = torch.zeros(1, 1, 3)
+                for _ in range(4):
+                    out, state = cell(torch.ones(5, 1, 2), state.detach())
+                    out.sum().backward()
+            """,
+            raises="Trying to backward through the graph a second time",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "the graph is retained",
+            """
+                import torch
+                h = torch.nn.Linear(2, 2)(torch.ones(1, 2)).tanh()
+                h.sum().backward(retain_graph=True)
+                h.pow(2).sum().backward()
+            """,
+        ),
+        NearMiss(
+            "what is shared keeps nothing",
+            """
+                import torch
+                w = torch.zeros(2, requires_grad=True)
+                h = w + 1
+                h.sum().backward()
+                h.sum().backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("backward from `{name}` meets a part of the graph that was freed before", name=name),
+            text("RuntimeError: Trying to backward through the graph a second time"),
+            why=text("a backward frees what the nodes it passes have kept"),
+            help=text("detach what is carried over, compute again what depends on parameters, or go backward once from the sum"),
+        )

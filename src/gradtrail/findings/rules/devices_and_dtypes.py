@@ -1,0 +1,214 @@
+"""Operations whose tensors do not go together: different devices, different dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+
+
+class MixedDevices(Rule):
+    """Tensors on different devices meet in one operation.
+
+    ## Why torch refuses it
+
+    An operation runs on one device. Only a tensor without dimensions may come from the CPU, and an index.
+
+    What is often left behind: a tensor made without `device=` in a forward; a plain tensor attribute of a module
+    (only Parameters, buffers and registered modules move with it); modules in a plain list; the labels of a batch; a
+    tensor on which `.to(device)` was called as a statement.
+
+    ## What to do
+
+    Make the tensor on the device (`device=x.device`), register it (`register_buffer`, `nn.ModuleList`), or move it and
+    keep the result.
+    """
+
+    name = "mixed-devices"
+    hears = ("device-mismatch",)
+    examples = (
+        Example(
+            title="positions made on the CPU",
+            bad="""
+                import torch
+                device = "cuda" if torch.cuda.is_available() else "cpu"
+                table = torch.nn.Embedding(8, 2).to(device)
+                positions = torch.arange(4)  # cause
+                out = table(positions)  # error
+            """,
+            good="""
+                import torch
+                device = "cuda" if torch.cuda.is_available() else "cpu"
+                table = torch.nn.Embedding(8, 2).to(device)
+                positions = torch.arange(4, device=device)
+                out = table(positions)
+            """,
+            raises="device",
+            off_cpu=True,
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a number may stay on the CPU",
+            """
+                import torch
+                device = "cuda" if torch.cuda.is_available() else "cpu"
+                x = torch.ones(3, device=device) / torch.tensor(2.0)
+            """,
+        ),
+        NearMiss(
+            "a buffer moves with its module",
+            """
+                import torch
+                from torch import nn
+
+                class Shift(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.register_buffer("by", torch.ones(3))
+
+                    def forward(self, x):
+                        return x + self.by
+
+                device = "cuda" if torch.cuda.is_available() else "cpu"
+                Shift().to(device)(torch.ones(3, device=device))
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, device = name_of(event), event.fields.get("device", "")
+        other = event.others[0].name if event.others else ""
+        away = event.certainty == "raises-off-cpu"
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is on the CPU and meets `{other}` on `{device}`: refused wherever that is not the CPU", name=name, other=other, device=device)
+            if away
+            else text("`{name}` is on the CPU and meets `{other}` on `{device}`", name=name, other=other, device=device),
+            text("RuntimeError: expected all tensors to be on the same device"),
+            why=text("an operation runs on one device; only tensors without dimensions may come from the CPU"),
+            help=text("make or move `{name}` there too, and keep what the move returns", name=name),
+            others=event.others,
+        )
+
+
+class MixedDtypes(Rule):
+    """Different floating point dtypes meet in an operation that does not convert.
+
+    ## Why torch refuses it
+
+    Arithmetic promotes its operands; matrix products, linear layers and convolutions do not. numpy computes in
+    float64, and `torch.from_numpy` keeps that, while parameters are float32.
+
+    ## What to do
+
+    Convert where the data comes in: `torch.from_numpy(x).float()`.
+    """
+
+    name = "mixed-dtypes"
+    hears = ("dtype-mismatch",)
+    examples = (
+        Example(
+            title="numpy's float64 into a layer",
+            bad="""
+                import numpy as np
+                import torch
+                net = torch.nn.Linear(4, 1)
+                x = torch.from_numpy(np.zeros((2, 4)))  # cause
+                y = net(x)  # error
+            """,
+            good="""
+                import numpy as np
+                import torch
+                net = torch.nn.Linear(4, 1)
+                x = torch.from_numpy(np.zeros((2, 4))).float()
+                y = net(x)
+            """,
+            raises="must have the same dtype",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "arithmetic and most losses promote",
+            """
+                import torch
+                x, y = torch.zeros(3), torch.zeros(3, dtype=torch.float64)
+                loss = torch.nn.functional.mse_loss(x + y, x)
+            """,
+        ),
+        NearMiss(
+            "the module is converted as well",
+            """
+                import torch
+                net = torch.nn.Linear(4, 1).double()
+                net(torch.zeros(2, 4, dtype=torch.float64))
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        dtype = event.subject.facts.get("dtype") if event.subject is not None else ""
+        other = event.others[0].facts.get("dtype") if event.others else event.fields.get("wanted", "")
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is {dtype} and meets {other}: this operation does not convert", name=name, dtype=dtype, other=other),
+            text("RuntimeError: the dtypes do not match"),
+            why=text("arithmetic promotes its operands; matrix products, layers and some losses do not"),
+            help=text("convert `{name}` where it comes in, and keep the result", name=name),
+        )
+
+
+class InPlaceCast(Rule):
+    """A result does not fit back into the tensor that it is written to.
+
+    ## Why torch refuses it
+
+    `a += b` keeps the dtype of `a`. A sum of integers and floats is a float, which cannot be written into an integer
+    tensor. `torch.tensor(0)` is an integer.
+
+    ## What to do
+
+    Start from a floating point value (`0.0`), or write `a = a + b`.
+    """
+
+    name = "in-place-cast"
+    hears = ("result-type-cast",)
+    examples = (
+        Example(
+            title="a loss added to an integer",
+            bad="""
+                import torch
+                total = torch.tensor(0)  # cause
+                total += torch.ones(2).mean()  # error
+            """,
+            good="""
+                import torch
+                total = torch.tensor(0.0)
+                total += torch.ones(2).mean()
+            """,
+            raises="can't be cast to the desired output type Long",
+        ),
+    )
+    near_misses = (
+        NearMiss("a new tensor is promoted", "import torch\ntotal = torch.tensor(0)\ntotal = total + torch.ones(2).mean()"),
+        NearMiss("integers into floats fit", "import torch\ntotal = torch.tensor(0.0)\ntotal += torch.tensor(3)"),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, result, target = name_of(event), event.fields["result"], event.fields["target"]
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is {target} and cannot take a result of {result}", name=name, target=target, result=result),
+            text("RuntimeError: result type can't be cast to the desired output type"),
+            why=text("what is written in place keeps the dtype of the tensor it is written to"),
+            help=text("make `{name}` floating point", name=name),
+        )

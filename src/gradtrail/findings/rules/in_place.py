@@ -1,0 +1,397 @@
+"""Writing tensors in place where autograd does not allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+
+
+class InPlaceOnLeaf(Rule):
+    """A leaf that requires grad, or a view of one, is written in place.
+
+    ## Why torch refuses it
+
+    A leaf is where gradients end up. Were it overwritten by a recorded operation, it would be the result of
+    that operation and no leaf any more. Under `torch.no_grad()` nothing is recorded, so writing is allowed:
+    that is how optimizers and `nn.init` do it.
+
+    ## What to do
+
+    - To change the values, write under `torch.no_grad()`.
+    - To compute with them, work on a result: `y = x + 1` instead of `x += 1`; start a sum from a plain `0`.
+    """
+
+    name = "in-place-on-leaf"
+    hears = ("leaf-in-place", "leaf-view-in-place")
+    examples = (
+        Example(
+            title="a parameter",
+            bad="""
+                import torch
+                w = torch.zeros(3, requires_grad=True)  # cause
+                w += 1  # error
+            """,
+            good="""
+                import torch
+                w = torch.zeros(3, requires_grad=True)
+                with torch.no_grad():
+                    w += 1
+            """,
+            raises="a leaf Variable that requires grad is being used in an in-place operation",
+        ),
+        Example(
+            title="a slice of a bias",
+            bad="""
+                import torch
+                head = torch.nn.Linear(4, 6)
+                b = head.bias.view(2, 3)
+                b[:, 0] += 1.0  # error
+            """,
+            good="""
+                import torch
+                head = torch.nn.Linear(4, 6)
+                with torch.no_grad():
+                    b = head.bias.view(2, 3)
+                    b[:, 0] += 1.0
+            """,
+            raises="a view of a leaf Variable that requires grad is being used in an in-place operation",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "an activation is no leaf",
+            """
+                import torch
+                x = torch.nn.Linear(2, 2)(torch.ones(1, 2))
+                x += 1
+                x.sum().backward()
+            """,
+        ),
+        NearMiss(
+            "a leaf that does not require grad",
+            """
+                import torch
+                x = torch.zeros(3)
+                x[0] = 1.0
+                x += 1
+            """,
+        ),
+        NearMiss(
+            "initialisation writes under no_grad by itself",
+            """
+                import torch
+                layer = torch.nn.Linear(2, 2)
+                torch.nn.init.zeros_(layer.weight)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        view = event.kind == "leaf-view-in-place"
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is a view of a leaf that requires grad and must not be written in place", name=name)
+            if view
+            else text("`{name}` is a leaf that requires grad and must not be written in place", name=name),
+            text("RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation")
+            if view
+            else text("RuntimeError: a leaf Variable that requires grad is being used in an in-place operation"),
+            why=text("a recorded write would make a leaf the result of an operation, and its gradient would be lost"),
+            help=text("write it under torch.no_grad(), or compute a new tensor instead"),
+            others=event.others,
+        )
+
+
+class InPlaceOnView(Rule):
+    """A view is written in place of which autograd cannot tell what the write means.
+
+    ## Why torch refuses it
+
+    Four kinds of views may not be written where grad mode is on: one of several that `split`, `chunk`, `unbind`
+    or iterating over a tensor gives; one that was made under `torch.no_grad()`; one that a custom Function
+    returns; and the output of a module with a full backward hook, which is handed on by such a Function.
+
+    ## What to do
+
+    - Compute a new tensor: `y = y * 2` instead of `y.mul_(2)`, `nn.ReLU()` instead of `nn.ReLU(inplace=True)`.
+    - In a custom Function, return `x.clone()` or `x.view_as(x).clone()`.
+    - For a view made under no_grad, write it under no_grad too.
+    """
+
+    name = "in-place-on-view"
+    hears = ("multi-view-in-place", "no-grad-view-in-place", "function-view-in-place")
+    examples = (
+        Example(
+            title="one of several views",
+            bad="""
+                import torch
+                h = torch.nn.Linear(2, 4)(torch.ones(3, 2))
+                a, b = h.chunk(2, dim=1)  # cause
+                a.mul_(2)  # error
+            """,
+            good="""
+                import torch
+                h = torch.nn.Linear(2, 4)(torch.ones(3, 2))
+                a, b = h.chunk(2, dim=1)
+                a = a * 2
+            """,
+            raises="This view is the output of a function that returns multiple views",
+        ),
+        Example(
+            title="a view made under no_grad",
+            bad="""
+                import torch
+                w = torch.zeros(4, 2, requires_grad=True)
+                with torch.no_grad():
+                    rows = w[:2]  # cause
+                rows.fill_(1.0)  # error
+            """,
+            good="""
+                import torch
+                w = torch.zeros(4, 2, requires_grad=True)
+                with torch.no_grad():
+                    rows = w[:2]
+                    rows.fill_(1.0)
+            """,
+            raises="is being modified inplace with grad mode enabled",
+        ),
+        Example(
+            title="gradient reversal, then an in-place activation",
+            bad="""
+                import torch
+
+                class Reverse(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        return x.view_as(x)  # cause
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return -grad
+
+                h = torch.nn.Linear(2, 2)(torch.ones(1, 2))
+                out = torch.nn.functional.relu(Reverse.apply(h), inplace=True)  # error
+            """,
+            good="""
+                import torch
+
+                class Reverse(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        return x.view_as(x)
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return -grad
+
+                h = torch.nn.Linear(2, 2)(torch.ones(1, 2))
+                out = torch.nn.functional.relu(Reverse.apply(h))
+            """,
+            raises="was created inside a custom Function",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "an ordinary view of an activation may be written",
+            """
+                import torch
+                h = torch.nn.Linear(2, 4)(torch.ones(3, 2))
+                h[:, :2] *= 2
+                h.sum().backward()
+            """,
+        ),
+        NearMiss(
+            "views of a tensor without grad may be written",
+            """
+                import torch
+                a, b = torch.zeros(4).chunk(2)
+                a.add_(1)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        templates = {
+            "multi-view-in-place": "`{name}` is one of several views and must not be written in place",
+            "no-grad-view-in-place": "`{name}` is a view made under no_grad and must not be written with grad mode on",
+            "function-view-in-place": "`{name}` is a view from a custom Function and must not be written in place",
+        }
+        helps = {
+            "multi-view-in-place": "compute a new tensor instead of writing this one",
+            "no-grad-view-in-place": "write it under torch.no_grad(), like the view was made",
+            "function-view-in-place": "do not write it in place (inplace=False), or return a clone from the Function",
+        }
+        yield diagnostic(
+            self,
+            event,
+            text(templates[event.kind], name=name),
+            text("RuntimeError: this view must not be modified in place"),
+            why=text("autograd cannot tell what a write through such a view does to the tensor behind it"),
+            help=text(helps[event.kind]),
+        )
+
+
+class InPlaceOnSavedTensor(Rule):
+    """A tensor that a backward needs is written in place before that backward.
+
+    ## Why torch refuses it
+
+    Many operations keep tensors for their gradient: `sigmoid` and `exp` their result, `pow` and `mul` their
+    inputs, a matrix product its factors. Each tensor's memory has a version that goes up with every in-place
+    write, also of another part of it, and backward raises when a kept tensor is not at the version it was kept
+    at. `optimizer.step()` and `load_state_dict` are in-place writes of all parameters.
+
+    ## What to do
+
+    - Compute a new tensor instead of writing: `x = x / s` instead of `x /= s`.
+    - Step an optimizer after all backwards that need the old parameters, or run the forward again.
+    - Put a `clone()` before the write.
+    """
+
+    name = "in-place-on-saved-tensor"
+    hears = ("saved-modified",)
+    examples = (
+        Example(
+            title="the result of sigmoid is written",
+            bad="""
+                import torch
+                x = torch.zeros(3, requires_grad=True)
+                y = torch.sigmoid(x)
+                y.mul_(2)  # cause
+                y.sum().backward()  # error
+            """,
+            good="""
+                import torch
+                x = torch.zeros(3, requires_grad=True)
+                y = torch.sigmoid(x)
+                y = y * 2
+                y.sum().backward()
+            """,
+            raises="modified by an inplace operation",
+        ),
+        Example(
+            title="a step between forward and backward",
+            bad="""
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+                opt = torch.optim.SGD(net.parameters(), lr=0.1)
+                out = net(torch.ones(3, 2))
+                one, two = out.mean(), out.pow(2).mean()
+                one.backward(retain_graph=True)
+                opt.step()  # cause
+                two.backward()  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+                opt = torch.optim.SGD(net.parameters(), lr=0.1)
+                out = net(torch.ones(3, 2))
+                one, two = out.mean(), out.pow(2).mean()
+                one.backward(retain_graph=True)
+                two.backward()
+                opt.step()
+            """,
+            raises="modified by an inplace operation",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "an addition keeps nothing",
+            """
+                import torch
+                x = torch.zeros(3, requires_grad=True)
+                y = x + 1
+                y.mul_(2)
+                y.sum().backward()
+            """,
+        ),
+        NearMiss(
+            "ReLU in place behind a linear layer",
+            """
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU(inplace=True), torch.nn.Linear(2, 1))
+                net(torch.ones(1, 2)).sum().backward()
+            """,
+        ),
+        NearMiss(
+            "a buffer that is only written",
+            """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                out = torch.zeros(3, 2)
+                for t in range(3):
+                    out[t] = w * t
+                out.sum().backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` was written in place after `{op}` had kept it for backward", name=name, op=event.fields.get("op", "")),
+            text("RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation"),
+            why=text("every in-place write raises a tensor's version, and backward needs the version that was kept"),
+            help=text("step the optimizer after every backward that needs the old parameters, or run the forward again")
+            if event.fields.get("written_by") == "step"
+            else text("compute a new tensor instead of writing in place, or write a clone"),
+        )
+
+
+class DetachOfViewInPlace(Rule):
+    """`detach_()` is called on a view.
+
+    ## Why torch refuses it
+
+    A view shares its history with the tensor it views, so it cannot be cut off in place.
+
+    ## What to do
+
+    Use `detach()` and keep its result.
+    """
+
+    name = "detach-of-view-in-place"
+    hears = ("detach-view-in-place",)
+    examples = (
+        Example(
+            title="a row",
+            bad="""
+                import torch
+                h = torch.ones(2, 3, requires_grad=True) * 2
+                row = h[0]  # cause
+                row.detach_()  # error
+            """,
+            good="""
+                import torch
+                h = torch.ones(2, 3, requires_grad=True) * 2
+                row = h[0]
+                row = row.detach()
+            """,
+            raises="Can't detach views in-place",
+        ),
+    )
+    near_misses = (
+        NearMiss("no view", "import torch\nh = torch.ones(2, requires_grad=True) * 2\nh.detach_()"),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is a view and cannot be detached in place", name=name),
+            text("RuntimeError: Can't detach views in-place"),
+            why=text("a view shares its history with the tensor it views"),
+            help=text("keep the result of detach(): `{name} = {name}.detach()`", name=name),
+        )

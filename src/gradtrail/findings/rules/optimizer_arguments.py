@@ -1,0 +1,498 @@
+"""What an optimizer refuses besides non-leaves, and what it takes without a word and never trains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+
+
+class EmptyParameterList(Rule):
+    """An optimizer was given no parameter at all.
+
+    ## Why torch refuses it
+
+    `parameters()` lists what nn.Module has registered: Parameters and modules assigned as attributes. Modules
+    in a plain list or dict are not registered. And an iterator is empty once it has been used up.
+
+    ## What to do
+
+    Keep modules in `nn.ModuleList` or `nn.ModuleDict`; make a list of an iterator that is used twice.
+    """
+
+    name = "empty-parameter-list"
+    hears = ("optimizer-empty",)
+    examples = (
+        Example(
+            title="layers in a plain list",
+            bad="""
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.layers = [nn.Linear(2, 2), nn.Linear(2, 1)]  # cause
+
+                opt = torch.optim.SGD(Net().parameters(), lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 1)])
+
+                opt = torch.optim.SGD(Net().parameters(), lr=0.1)
+            """,
+            raises="optimizer got an empty parameter list",
+        ),
+        Example(
+            title="a generator that was used up",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                params = net.parameters()
+                print(sum(p.numel() for p in params))  # cause
+                opt = torch.optim.SGD(params, lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                params = list(net.parameters())
+                print(sum(p.numel() for p in params))
+                opt = torch.optim.SGD(params, lr=0.1)
+            """,
+            raises="optimizer got an empty parameter list",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a list that becomes a ModuleList",
+            """
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        layers = []
+                        for _ in range(2):
+                            layers.append(nn.Linear(2, 2))
+                        self.layers = nn.Sequential(*layers)
+
+                opt = torch.optim.SGD(Net().parameters(), lr=0.1)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        optimizer, attribute = event.fields["optimizer"], event.fields.get("attribute")
+        if attribute:
+            container = "nn.ModuleDict" if event.fields.get("container") == "dict" else "nn.ModuleList"
+            help = text("keep the modules of `self.{attribute}` in {container}", attribute=attribute, container=container)
+        elif any(step.kind == "used" for step in event.trail):
+            help = text("make a list of it first, so that it can be used twice: list(...)")
+        else:
+            help = text("assign the modules and Parameters as attributes, so that nn.Module registers them")
+        yield diagnostic(
+            self,
+            event,
+            text("{optimizer} gets no parameter", optimizer=optimizer),
+            text("ValueError: optimizer got an empty parameter list"),
+            why=text("parameters() lists what nn.Module has registered, and an iterator gives its items once"),
+            help=help,
+        )
+
+
+class NonTensorInOptimizer(Rule):
+    """An optimizer was given something that is no iterable of tensors.
+
+    ## Why torch refuses it
+
+    It takes an iterable of tensors, of dicts with a "params" entry, or of (name, tensor) pairs. It does not look
+    into modules or into nested lists and generators.
+
+    ## What to do
+
+    Hand over `model.parameters()`, with the parentheses; join several with `[*a.parameters(), *b.parameters()]`;
+    put a single tensor into a list.
+    """
+
+    name = "non-tensor-in-optimizer"
+    hears = (
+        "optimizer-not-tensor",
+        "optimizer-not-iterable",
+        "optimizer-bare-tensor",
+        "optimizer-group-not-dict",
+        "optimizer-group-without-params",
+        "optimizer-set-in-group",
+        "optimizer-names-missing",
+        "optimizer-groups-names",
+    )
+    examples = (
+        Example(
+            title="the module itself",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD(net, lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD(net.parameters(), lr=0.1)
+            """,
+            raises="object is not iterable",
+        ),
+        Example(
+            title="generators in a list",
+            bad="""
+                import torch
+                one, two = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([one.parameters(), two.parameters()], lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                one, two = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+            """,
+            raises="optimizer can only optimize Tensors",
+        ),
+        Example(
+            title="a single tensor",
+            bad="""
+                import torch
+                w = torch.zeros(3, requires_grad=True)
+                opt = torch.optim.Adam(w)  # error
+            """,
+            good="""
+                import torch
+                w = torch.zeros(3, requires_grad=True)
+                opt = torch.optim.Adam([w])
+            """,
+            raises="params argument given to the optimizer should be an iterable of Tensors or dicts",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a single tensor as the params of a group",
+            """
+                import torch
+                w = torch.zeros(3, requires_grad=True)
+                opt = torch.optim.Adam([{"params": w}])
+            """,
+        ),
+        NearMiss(
+            "named parameters",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                opt = torch.optim.Adam(net.named_parameters())
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        optimizer, name, kind = event.fields["optimizer"], name_of(event), event.fields.get("type", "")
+        if event.kind == "optimizer-bare-tensor":
+            message = text("{optimizer} takes an iterable of tensors, and `{name}` is one tensor", optimizer=optimizer, name=name)
+            label, help = "TypeError: params should be an iterable of Tensors or dicts", text("put it into a list: `[{name}]`", name=name)
+        elif event.kind == "optimizer-not-iterable":
+            message = text("{optimizer} takes an iterable of tensors, and `{name}` is none", optimizer=optimizer, name=name)
+            label, help = "TypeError: object is not iterable", text("hand over `model.parameters()`, with the parentheses")
+        elif event.kind == "optimizer-not-tensor":
+            message = text("{optimizer} can only optimize tensors, and one of its params is a {type}", optimizer=optimizer, type=kind)
+            label = "TypeError: optimizer can only optimize Tensors"
+            help = text("join parameters into one flat list: `[*a.parameters(), *b.parameters()]`")
+        else:
+            message = text("{optimizer} cannot take these parameter groups", optimizer=optimizer)
+            label = _GROUP_ERRORS[event.kind]
+            help = text('hand over a list of dicts, each with an ordered "params" entry, all with or all without names')
+        yield diagnostic(
+            self,
+            event,
+            message,
+            text(label),
+            why=text('an optimizer takes tensors, dicts with "params", or (name, tensor) pairs, and looks into nothing else'),
+            help=help,
+        )
+
+
+_GROUP_ERRORS = {
+    "optimizer-group-not-dict": "TypeError: param_group must be a dict",
+    "optimizer-group-without-params": "KeyError: 'params'",
+    "optimizer-set-in-group": "TypeError: optimizer parameters need to be organized in ordered collections",
+    "optimizer-names-missing": "ValueError: all optimizer params should be with/without names",
+    "optimizer-groups-names": "ValueError: all optimizer param groups should be with/without names",
+}
+
+
+class ParameterInTwoGroups(Rule):
+    """One parameter stands in two groups of an optimizer.
+
+    ## Why torch refuses it
+
+    It would be updated twice in a step, with two sets of options. Tied weights are one Parameter under two
+    names, so groups built module by module list it twice.
+
+    ## What to do
+
+    Leave it out of one of the groups, for instance by remembering in a set what has been taken.
+    """
+
+    name = "parameter-in-two-groups"
+    hears = ("optimizer-two-groups",)
+    examples = (
+        Example(
+            title="tied weights",
+            bad="""
+                import torch
+                embed, head = torch.nn.Embedding(5, 3), torch.nn.Linear(3, 5, bias=False)
+                head.weight = embed.weight  # cause
+                groups = [{"params": head.parameters()}, {"params": embed.parameters()}]
+                opt = torch.optim.SGD(groups, lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                embed, head = torch.nn.Embedding(5, 3), torch.nn.Linear(3, 5, bias=False)
+                head.weight = embed.weight
+                groups = [{"params": embed.parameters()}]
+                opt = torch.optim.SGD(groups, lr=0.1)
+            """,
+            raises="some parameters appear in more than one parameter group",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "parameters() lists a tied weight once",
+            """
+                import torch
+                net = torch.nn.Sequential(torch.nn.Embedding(5, 3), torch.nn.Linear(3, 5, bias=False))
+                net[1].weight = net[0].weight
+                opt = torch.optim.SGD(net.parameters(), lr=0.1)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        optimizer, name = event.fields["optimizer"], name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` stands in two parameter groups of {optimizer}", name=name, optimizer=optimizer),
+            text("ValueError: some parameters appear in more than one parameter group"),
+            why=text("a step would update it twice"),
+            help=text("leave it out of one of the groups"),
+        )
+
+
+class UntrainedTensorInOptimizer(Rule):
+    """An optimizer holds a tensor that does not require grad and never will.
+
+    ## Why it goes wrong
+
+    An optimizer accepts every leaf, also one that does not require grad: a tensor computed from tensors without
+    grad, or what `state_dict()` holds. No gradient ever arrives, so every step passes it over, without a word.
+
+    ## What to do
+
+    Call `requires_grad_()` on the value that is to be trained; hand over `model.parameters()` and not
+    `model.state_dict().values()`.
+    """
+
+    name = "untrained-tensor-in-optimizer"
+    severity = "warning"
+    hears = ("optimizer-skips",)
+    examples = (
+        Example(
+            title="computed from a tensor without grad",
+            bad="""
+                import torch
+                start = torch.ones(3)
+                gain = start * 1.05  # error
+                bias = torch.zeros(3, requires_grad=True)
+                opt = torch.optim.SGD([gain, bias], lr=0.1)
+                (gain * 2 + bias).sum().backward()
+                opt.step()
+            """,
+            good="""
+                import torch
+                start = torch.ones(3)
+                gain = (start * 1.05).requires_grad_()
+                bias = torch.zeros(3, requires_grad=True)
+                opt = torch.optim.SGD([gain, bias], lr=0.1)
+                (gain * 2 + bias).sum().backward()
+                opt.step()
+            """,
+            proof="gain.grad is None",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "frozen parameters may stay in an optimizer",
+            """
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+                net[0].requires_grad_(False)
+                opt = torch.optim.SGD(net.parameters(), lr=0.1)
+                net(torch.ones(1, 2)).sum().backward()
+                opt.step()
+            """,
+        ),
+        NearMiss(
+            "it comes to require grad before the first step",
+            """
+                import torch
+                x = torch.ones(3)
+                opt = torch.optim.SGD([x], lr=0.1)
+                x.requires_grad_()
+                x.sum().backward()
+                opt.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, optimizer = name_of(event), event.fields["optimizer"]
+        from_state = event.fields.get("op") == "state_dict"
+        yield diagnostic(
+            self,
+            event,
+            text("{optimizer} takes tensors of a state_dict, which never get a gradient", optimizer=optimizer)
+            if from_state
+            else text("`{name}` does not require grad: {optimizer} takes it and never moves it", name=name, optimizer=optimizer),
+            text("does not require grad"),
+            why=text("an optimizer accepts any leaf and passes over those without a gradient"),
+            help=text("hand over model.parameters()")
+            if from_state
+            else text("call requires_grad_() on `{name}` when it is computed", name=name),
+        )
+
+
+class EmptyParameterGroup(Rule):
+    """A parameter group of an optimizer is empty, because its iterator was used up.
+
+    ## Why it goes wrong
+
+    `parameters()` returns a generator, which gives its items once. Only an empty list of all params is refused; an
+    empty group among others is accepted, and what should be in it never trains.
+
+    ## What to do
+
+    Make a list of it first: `params = list(model.parameters())`.
+    """
+
+    name = "empty-parameter-group"
+    severity = "warning"
+    hears = ("optimizer-empty-group",)
+    examples = (
+        Example(
+            title="counted before it is handed over",
+            bad="""
+                import torch
+                body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                slow = body.parameters()  # error
+                print(sum(p.numel() for p in slow))  # cause
+                opt = torch.optim.SGD([{"params": slow}, {"params": head.parameters()}], lr=0.1)
+                head(body(torch.ones(1, 2))).sum().backward()
+                opt.step()
+            """,
+            good="""
+                import torch
+                body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                slow = list(body.parameters())
+                print(sum(p.numel() for p in slow))
+                opt = torch.optim.SGD([{"params": slow}, {"params": head.parameters()}], lr=0.1)
+                head(body(torch.ones(1, 2))).sum().backward()
+                opt.step()
+            """,
+            proof="len(opt.param_groups[0]['params']) == 0",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a fresh generator each time",
+            """
+                import torch
+                net = torch.nn.Linear(2, 2)
+                print(sum(p.numel() for p in net.parameters()))
+                opt = torch.optim.SGD([{"params": net.parameters()}], lr=0.1)
+                net(torch.ones(1, 2)).sum().backward()
+                opt.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        optimizer = event.fields["optimizer"]
+        yield diagnostic(
+            self,
+            event,
+            text("this generator is used up before {optimizer} gets it: the group stays empty", optimizer=optimizer),
+            text("a generator: it gives its items once"),
+            why=text("an empty group among others is accepted, and nothing in it trains"),
+            help=text("make a list of it: list(...)"),
+        )
+
+
+class TensorReadAsName(Rule):
+    """A tensor stands in a tuple where an optimizer reads the name of a parameter.
+
+    ## Why it goes wrong
+
+    Optimizers take `named_parameters()`, so a tuple means (name, parameter). In `Adam([(w, b)])` the tensor `w` is
+    read as the name of `b`, and only `b` is trained.
+
+    ## What to do
+
+    Hand over a flat list: `Adam([w, b])`.
+    """
+
+    name = "tensor-read-as-name"
+    severity = "warning"
+    hears = ("optimizer-reads-name",)
+    examples = (
+        Example(
+            title="a tuple of two tensors",
+            bad="""
+                import torch
+                w, b = torch.zeros(2, requires_grad=True), torch.zeros(1, requires_grad=True)
+                opt = torch.optim.Adam([(w, b)])  # error
+            """,
+            good="""
+                import torch
+                w, b = torch.zeros(2, requires_grad=True), torch.zeros(1, requires_grad=True)
+                opt = torch.optim.Adam([w, b])
+            """,
+            proof="len(opt.param_groups[0]['params']) == 1",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a name and a tensor",
+            """
+                import torch
+                w = torch.zeros(2, requires_grad=True)
+                opt = torch.optim.Adam([("w", w)])
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, optimizer = name_of(event), event.fields["optimizer"]
+        yield diagnostic(
+            self,
+            event,
+            text("{optimizer} reads `{name}` as the name of the tensor beside it, and does not train it", optimizer=optimizer, name=name),
+            text("a tuple is read as (name, parameter)"),
+            why=text("optimizers take named_parameters(), so a tuple means (name, parameter)"),
+            help=text("hand over a flat list of tensors"),
+        )

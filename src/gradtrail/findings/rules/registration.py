@@ -1,0 +1,226 @@
+"""What nn.Module registers: Parameters that are overwritten, and Parameters that get lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+
+
+class TensorOverParameter(Rule):
+    """A plain tensor is assigned where a module holds a Parameter.
+
+    ## Why torch refuses it
+
+    nn.Module keeps a registered Parameter's name for a Parameter (or None): a computed tensor there would never be
+    trained nor saved.
+
+    ## What to do
+
+    - To change the values, write them in place under no_grad: `with torch.no_grad(): layer.weight.copy_(new)`.
+    - To put another Parameter there, wrap it: `layer.weight = nn.Parameter(new)`; an optimizer built before holds
+      the old one.
+    """
+
+    name = "tensor-over-parameter"
+    hears = ("assign-over-parameter", "register-parameter")
+    examples = (
+        Example(
+            title="a rescaled weight",
+            bad="""
+                import torch
+                layer = torch.nn.Linear(2, 2)
+                layer.weight = layer.weight * 2  # error
+            """,
+            good="""
+                import torch
+                layer = torch.nn.Linear(2, 2)
+                with torch.no_grad():
+                    layer.weight *= 2
+            """,
+            raises="as parameter 'weight' (torch.nn.Parameter or None expected)",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a buffer may be replaced",
+            """
+                import torch
+                norm = torch.nn.BatchNorm1d(2)
+                norm.running_mean = torch.ones(2)
+            """,
+        ),
+        NearMiss(
+            "wrapped in a Parameter",
+            """
+                import torch
+                layer = torch.nn.Linear(2, 2)
+                layer.weight = torch.nn.Parameter(layer.weight * 2)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        target = event.fields.get("target") or event.fields.get("name", "")
+        assigned = event.kind == "assign-over-parameter"
+        yield diagnostic(
+            self,
+            event,
+            text("`{target}` is a registered Parameter and takes no plain tensor", target=target)
+            if assigned
+            else text("`{target}` is to be registered as a parameter and is a plain tensor", target=target),
+            text("TypeError: cannot assign a tensor as parameter (torch.nn.Parameter or None expected)"),
+            why=text("a plain tensor there would neither be trained nor saved"),
+            help=text("write the values in place under no_grad: `{target}.copy_(...)`, or wrap them in nn.Parameter", target=target)
+            if assigned
+            else text("wrap it in nn.Parameter"),
+        )
+
+
+class ParameterLostByConversion(Rule):
+    """A Parameter is converted in the expression that makes it, and gets lost.
+
+    ## Why it goes wrong
+
+    `nn.Parameter(...).to(dtype)`, `.unsqueeze(0)`, `* 0.02` and the like return a plain tensor, computed from the
+    Parameter. The module keeps that tensor as an ordinary attribute: `parameters()` and `state_dict()` do not list
+    it, and the Parameter itself is forgotten. A move to a device does the same wherever it is not the CPU.
+
+    ## What to do
+
+    Compute first, and wrap last: `self.w = nn.Parameter(torch.randn(3) * 0.02)`.
+    """
+
+    name = "parameter-lost-by-conversion"
+    severity = "warning"
+    hears = ("parameter-lost",)
+    examples = (
+        Example(
+            title="cast after nn.Parameter",
+            bad="""
+                import torch
+                from torch import nn
+
+                class Scale(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.gain = nn.Parameter(torch.ones(2)).double()  # error
+
+                names = [name for name, _ in Scale().named_parameters()]
+            """,
+            good="""
+                import torch
+                from torch import nn
+
+                class Scale(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.gain = nn.Parameter(torch.ones(2).double())
+
+                names = [name for name, _ in Scale().named_parameters()]
+            """,
+            proof="names == []",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a conversion that converts nothing returns the Parameter itself",
+            """
+                import torch
+                from torch import nn
+
+                class Scale(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.gain = nn.Parameter(torch.ones(2)).float()
+
+                assert len(list(Scale().parameters())) == 1
+            """,
+        ),
+        NearMiss(
+            "computed from a Parameter that the module holds",
+            """
+                import torch
+                from torch import nn
+
+                class Scale(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.raw = nn.Parameter(torch.ones(2))
+
+                    def forward(self, x):
+                        self.gain = self.raw.exp()
+                        return x * self.gain
+
+                Scale()(torch.ones(2))
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, operation = event.fields["name"], event.fields.get("op", "")
+        away = event.certainty == "raises-off-cpu"
+        yield diagnostic(
+            self,
+            event,
+            text("wherever the device is not the CPU, `{name}` is no Parameter: `{op}` returns a plain tensor", name=name, op=operation)
+            if away
+            else text("`{name}` is no Parameter: `{op}` returns a plain tensor, which is never registered", name=name, op=operation),
+            text("a plain tensor, computed from a Parameter that nothing holds"),
+            certainty="wrong",
+            why=text("nn.Module registers Parameters; what is computed from one is none"),
+            help=text("convert first and wrap last: nn.Parameter(...) outermost"),
+        )
+
+
+class MisspeltRequiresGrad(Rule):
+    """A flag that a tensor does not have is set on it.
+
+    ## Why it goes wrong
+
+    Python lets any attribute be set on a tensor. `p.require_grad = False` makes a new attribute, and
+    `p.requires_grad_ = False` hides a method; the tensor requires grad as before.
+
+    ## What to do
+
+    Write `p.requires_grad = False` or `p.requires_grad_(False)`.
+    """
+
+    name = "misspelt-requires-grad"
+    severity = "warning"
+    hears = ("flag-misspelt",)
+    examples = (
+        Example(
+            title="a letter missing",
+            bad="""
+                import torch
+                w = torch.zeros(2, requires_grad=True)
+                w.require_grad = False  # error
+            """,
+            good="""
+                import torch
+                w = torch.zeros(2, requires_grad=True)
+                w.requires_grad = False
+            """,
+            proof="w.requires_grad",
+        ),
+    )
+    near_misses = (
+        NearMiss("the method", "import torch\nw = torch.zeros(2, requires_grad=True)\nw.requires_grad_(False)"),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, flag = name_of(event), event.fields["name"]
+        yield diagnostic(
+            self,
+            event,
+            text("`{flag}` is no flag of a tensor: `{name}` stays as it was", flag=flag, name=name),
+            text("only sets an attribute"),
+            why=text("Python lets any attribute be set on a tensor"),
+            help=text("write `{name}.requires_grad = ...`", name=name),
+        )
