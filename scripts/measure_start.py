@@ -24,10 +24,12 @@ RUNS = 21
 FIGURE = re.compile(r"(<!-- start: [^\n]*-->\n)(?:[^\n]+\n)*")
 
 
-def processor_time(command: list[str], folder: str, environment: dict[str, str]) -> float:
-    """The CPU time of one run of `command`, in milliseconds."""
+def processor_time(command: list[str], status: int, folder: str, environment: dict[str, str]) -> float:
+    """The CPU time of one run of `command`, which has to end with `status`, in milliseconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=False)
+    told = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=False)
+    if told.returncode != status:
+        raise SystemExit(f"{command} exits with {told.returncode}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
@@ -45,8 +47,8 @@ def first_result() -> tuple[float, float]:
         check = [sys.executable, "-c", start, "check", "train.py"]
         times: dict[str, list[float]] = {"bare": [], "check": []}
         for _ in range(RUNS + 1):
-            times["bare"].append(processor_time(bare, folder, environment))
-            times["check"].append(processor_time(check, folder, environment))
+            times["bare"].append(processor_time(bare, 0, folder, environment))
+            times["check"].append(processor_time(check, 1, folder, environment))
     return statistics.median(times["bare"][1:]), statistics.median(times["check"][1:])
 
 
