@@ -248,6 +248,7 @@ SCENES: tuple[Form, ...] = tuple(
 )
 """Short stories that random statements would seldom tell: most of what torch refuses takes several steps."""
 
+# A loop is entered at least once: so the interpreter takes it, as nobody writes one that never runs.
 BLOCKS = (
     "if flag():",
     "if not flag():",
@@ -256,7 +257,8 @@ BLOCKS = (
     "for _ in range(1):",
     "for _ in range(2):",
     "for _ in range(3):",
-    "while flag():",
+    "for _ in range(1 + flag()):",
+    "rounds = 0\nwhile rounds < 1 or flag():\n    rounds += 1",
     "with torch.no_grad():",
     "with torch.enable_grad():",
     "with torch.inference_mode():",
@@ -398,7 +400,7 @@ class Writer:
         head = self.pick(BLOCKS)
         self.used.append(head)
         self.write(head, depth)
-        loop = head.startswith(("for", "while"))
+        loop = "for " in head or "while " in head
         self.body(depth + 1, loop)
         if head.startswith("if") and self.draw(st.booleans()):
             self.write("else:", depth)

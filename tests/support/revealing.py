@@ -21,11 +21,22 @@ import torch
 
 from support.facts import BadFact, holds, known_facts
 
-SCHEDULES: tuple[tuple[bool, ...], ...] = ((True,), (False,), (True, False), (False, True, True))
-"""What `flag()` gives, in turn and over again."""
+SCHEDULES: tuple[tuple[bool, ...], ...] = (
+    (True, True, True, False),
+    (False,),
+    (True, False),
+    (False, True, True),
+)
+"""What `flag()` gives, in turn and over again. None is true for ever: a loop that asks comes to an end."""
+
+MOST_ANSWERS = 10_000
 
 Row = tuple[str, int]
 """A file name and a row."""
+
+
+class TooManyAnswers(BaseException):
+    """A program that asks `flag()` for ever."""
 
 
 class Seen(NamedTuple):
@@ -120,6 +131,8 @@ def run(
     def flag() -> bool:
         nonlocal turn
         turn += 1
+        if turn > MOST_ANSWERS:
+            raise TooManyAnswers
         return schedule[(turn - 1) % len(schedule)]
 
     codes = {name: compile(text, name, "exec") for name, text in files.items()}
