@@ -40,7 +40,7 @@ class Options:
 
 
 class Option(NamedTuple):
-    """One option: its name, what its value is called ("" for none), which values there are, what it is for."""
+    """One option: its name, what its value is called ("" for none), the values there are, its purpose."""
 
     name: str
     value: str

@@ -60,6 +60,7 @@ class Core:
         self.entry_name = ""
         self.quiet = 0  # above 0 nothing is told: the body of a module that is imported
         self.on_value: Callable[[Any, Frame, Any], None] | None = None
+        self.on_reveal: Callable[[Any, Any, Frame], None] | None = None
         self.limits_told: set[tuple[str, str]] = set()
         self.layer: Any = None  # the library layer that is at work
 

@@ -109,6 +109,8 @@ class Libraries(Making, Copying, Modules):
             return Library(name)
         if name in python_models.EXCEPTIONS:
             return Library(name)
+        if name == "reveal" and self.on_reveal is not None:
+            return Library("gradtrail.reveal")
         if name in ("__file__", "__doc__"):
             return STR
         if name in _IMPLIED and not self._binds(name, frame):
@@ -745,6 +747,15 @@ _MODULE_METHODS = frozenset(
 )
 
 _MODES = frozenset(("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"))
+
+
+@registry.calls("gradtrail.reveal")
+def _reveal(m: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str) -> Any:
+    """`reveal(value)` in a test: the value is told, and comes back."""
+    value = m.settle(args[0]) if args else UNKNOWN
+    if m.on_reveal is not None:
+        m.on_reveal(value, node, frame)
+    return value
 
 
 @registry.method("torch.autograd.function.FunctionCtx", "save_for_backward")

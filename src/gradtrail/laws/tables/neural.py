@@ -190,7 +190,7 @@ ROWS: dict[str, str] = {
     "in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn:, dropout_p:, out_proj_weight, out_proj_bias, "
     "training=True, key_padding_mask?, need_weights=True, attn_mask?, use_separate_proj_weight=False, "
     "q_proj_weight?, k_proj_weight?, v_proj_weight?, static_k?, static_v?, average_attn_weights=True, "
-    "is_causal=False) new saves in_proj_weight@query|key|value "
+    "is_causal=False) new saves "
     "out_proj_weight@query|key|value|in_proj_weight|in_proj_bias|bias_k|bias_v|attn_mask key@in_proj_weight "
     "query@in_proj_weight value@in_proj_weight copy composite outputs=output,weights dtype=same shape=same "
     "function",
@@ -247,7 +247,5 @@ ROWS: dict[str, str] = {
     "nn.functional.dropout3d_": "(self, p=0.5, training=True) written saves copy composite dtype=same "
     "shape=same function overloads=training@false:positive",
     "nn.functional.alpha_dropout_": "(self, p=0.5, training=False) written saves copy composite dtype=same "
-    "shape=same function overloads=training@false:positive",
-    "nn.functional.feature_alpha_dropout_": "(self, p=0.5, training=False) written saves copy composite dtype=same "
     "shape=same function overloads=training@false:positive",
 }

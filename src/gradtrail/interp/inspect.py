@@ -1,0 +1,280 @@
+"""Asking the interpreter about single values: for `gradtrail why`, and for tests that reveal facts."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from gradtrail.interp.events import Step
+from gradtrail.interp.frames import Frame
+from gradtrail.interp.graph import Reach as Walked
+from gradtrail.interp.graph import reach
+from gradtrail.interp.machine import Machine, interpret
+from gradtrail.interp.project import Project
+from gradtrail.interp.trails import sentence
+from gradtrail.interp.values import (
+    LEAF,
+    LEAF_ELSEWHERE,
+    NO,
+    NON_LEAF,
+    NON_LEAF_ON_CPU,
+    UNKNOWN,
+    YES,
+    Instance,
+    Node,
+    Tensor,
+    edge_of,
+)
+from gradtrail.laws import shapes
+from gradtrail.laws.text import Text, text
+from gradtrail.source.files import SourceFiles
+from gradtrail.source.place import Place
+
+_MOST_NAMES = 12
+_DEEPEST_TREE = 6
+_WIDEST_TREE = 8
+
+
+class Reached(NamedTuple):
+    """One station of the graph behind a value, and what lies behind it.
+
+    `place` is where it was made, `cut` why no gradient passes to it (None when one does).
+    """
+
+    text: Text
+    place: Place | None = None
+    below: tuple[Reached, ...] = ()
+    cut: Text | None = None
+
+
+class ValueSeen(NamedTuple):
+    """A tensor at a place: its name there, its facts by label, its trail, and the leaves it reaches."""
+
+    name: str
+    facts: Mapping[str, Text]
+    trail: tuple[Step, ...] = ()
+    reaches: Reached | None = None
+
+
+class Revealed(NamedTuple):
+    """What is known of the values that `reveal(...)` was called with in a row, true of each of them."""
+
+    row: int
+    facts: frozenset[str]
+    unknown: bool
+    filename: str
+
+
+def values_at(filename: str, row: int, name: str | None = None) -> list[ValueSeen]:
+    """The tensors that are named in a row of a file, as they are there; only `name` if it is given.
+
+    Names and attributes are looked at, those that are assigned to in the row included. Where the row is
+    walked several times the facts are those of all times together. Raises `Unreadable`.
+    """
+    filename = os.path.abspath(filename)
+    found: dict[str, tuple[Any, Any, Frame]] = {}
+    project = Project(SourceFiles())
+
+    def take(node: Any, frame: Frame, value: Any) -> None:
+        if type(node) not in (ast.Name, ast.Attribute) or not node.lineno <= row <= (node.end_lineno or node.lineno):
+            return
+        if type(value) is not Tensor or frame.space.filename != filename:
+            return
+        called = ast.unparse(node)
+        if name is not None and called != name:
+            return
+        known = found.get(called)
+        machine = project.machine
+        if known is not None and known[0] is not value and machine is not None:
+            value = machine.join(known[0], value)
+        found[called] = (value, node, frame)
+
+    interpret(project, filename, on_value=take)
+    machine = project.machine
+    assert machine is not None
+    return [_value_seen(machine, called, *what) for called, what in found.items()]
+
+
+def _value_seen(machine: Machine, name: str, value: Tensor, node: Any, frame: Frame) -> ValueSeen:
+    story = "no-grad" if value.requires == NO else "grad"
+    seen = machine.seen(value, node, frame, story)
+    return ValueSeen(name, told_facts(value), seen.trail, _tree(machine, value))
+
+
+def told_facts(tensor: Tensor) -> dict[str, Text]:
+    """The facts of a tensor by label, for people."""
+    facts: dict[str, Text] = {"leaf": _leaf_words(tensor)}
+    facts["requires grad"] = text({NO: "no", YES: "yes"}.get(tensor.requires, "not known"))
+    if tensor.requires == YES:
+        node = tensor.node
+        known = node is not None and node.kind == "op" and node.name
+        if tensor.leaf & NON_LEAF == 0:
+            facts["grad_fn"] = text("none")
+        elif known and node is not None:
+            facts["grad_fn"] = text("{name}", name=node.name)
+    if tensor.parameter is not False:
+        words = {True: "yes", "cpu": "only where the device is the CPU"}
+        facts["Parameter"] = text(words.get(tensor.parameter, "not known"))
+    facts["device"] = text("{name}", name=tensor.device.name) if tensor.device is not None else text("not known")
+    facts["dtype"] = text("{name}", name=tensor.dtype) if tensor.dtype is not None else text("not known")
+    if tensor.shape is not None:
+        sizes = ", ".join("?" if size is None else str(size) for size in tensor.shape)
+        facts["shape"] = text("({sizes})", sizes=sizes + ("," if len(tensor.shape) == 1 else ""))
+    return facts
+
+
+def _leaf_words(tensor: Tensor) -> Text:
+    if tensor.leaf & NON_LEAF == 0:
+        return text("yes")
+    if tensor.leaf & LEAF == 0:
+        return text("no")
+    if tensor.leaf & LEAF_ELSEWHERE == 0 and tensor.leaf & NON_LEAF_ON_CPU == 0:
+        return text("only where the device is the CPU")
+    return text("not known")
+
+
+def _tree(machine: Machine, tensor: Tensor) -> Reached | None:
+    """The graph behind a tensor, by the lines that made it, down to the leaves."""
+    edge = edge_of(tensor)
+    if edge is None:
+        return None
+    return _station(machine, edge, 0, set())
+
+
+def _station(machine: Machine, edge: Node | Tensor, depth: int, seen: set[int]) -> Reached:
+    if type(edge) is Tensor:
+        name = edge.name or "a leaf"
+        return Reached(text("`{name}`, a leaf", name=name), machine.place(edge.origin.node, edge.origin.frame))
+    assert type(edge) is Node
+    place = machine.place(edge.origin.node, edge.origin.frame)
+    if edge.kind == "opaque":
+        return Reached(text("what lies behind this is not known"), place)
+    label = text("{name}", name=edge.name) if edge.name else text("one of several, by the branch taken")
+    if edge.serial in seen or depth >= _DEEPEST_TREE:
+        return Reached(text("{name} ...", name=edge.name or "..."), place)
+    seen.add(edge.serial)
+    below = [_station(machine, one, depth + 1, seen) for one in edge.edges[:_WIDEST_TREE]]
+    cuts = [
+        Reached(text("`{name}`", name=parent.name or "a tensor"), machine.place(parent.origin.node, parent.origin.frame), (), sentence(parent.origin))
+        for parent in edge.origin.parents
+        if parent.origin.kind in ("detached", "integers") and parent.requires == NO
+    ]
+    return Reached(label, place, (*below, *cuts))
+
+
+# For tests
+
+
+def reveal(source: str, filename: str, others: Mapping[str, str] | None = None) -> list[Revealed]:
+    """What is known of each value that the program hands to `reveal(...)`, one entry for each row.
+
+    `others` are the other files of the program by name. The facts are words such as "leaf",
+    "requires grad", "dtype=float32", "reaches b, w"; only what is certain, and true at every call.
+    """
+    files = {filename: source, **(others or {})}
+    project = Project(SourceFiles(dict(files)))
+    machine = Machine(project)
+    project.machine = machine
+    rows: dict[tuple[str, int], tuple[frozenset[str], bool]] = {}
+
+    def take(value: Any, node: Any, frame: Frame) -> None:
+        key = (frame.space.filename, node.lineno)
+        facts, unknown = (certain_facts(value, frame), False) if type(value) is Tensor else (frozenset[str](), True)
+        if key in rows:
+            facts, unknown = facts & rows[key][0], unknown or rows[key][1]
+        rows[key] = (facts, unknown)
+
+    machine.on_reveal = take
+    interpret(project, filename)
+    return [Revealed(row, facts, unknown, name) for (name, row), (facts, unknown) in rows.items()]
+
+
+def refusals(source: str, filename: str = "program.py") -> list[tuple[int, str]]:
+    """The rows where torch certainly raises, and the keys of its messages."""
+    journal = interpret(Project(SourceFiles({filename: source})), filename)
+    return [(event.place.row, event.kind) for event in journal.events if event.certainty == "raises"]
+
+
+def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
+    """What is certain of a tensor on a machine whose device is the CPU, in the words of the tests."""
+    facts: set[str] = set()
+    if tensor.leaf & NON_LEAF_ON_CPU == 0:
+        facts.add("leaf")
+    elif tensor.leaf & 1 == 0:
+        facts.add("non-leaf")
+    if tensor.requires != 3:
+        facts.add("requires grad" if tensor.requires == YES else "no grad")
+    node = tensor.node
+    if tensor.requires == YES and node is not None and node.kind == "op" and tensor.leaf & LEAF == 0:
+        if node.name.endswith(tuple("0123456789")):
+            facts.add(f"grad_fn={node.name}")
+    if tensor.parameter is True or tensor.parameter == "cpu":
+        facts.add("Parameter")
+    if tensor.device is not None and tensor.device.kind in ("cpu", "other"):
+        facts.add(f"device={tensor.device.name}")
+    if tensor.dtype is not None:
+        facts.add(f"dtype={tensor.dtype}")
+    if tensor.shape is not None and None not in tensor.shape:
+        facts.add(f"shape={tuple(tensor.shape)}")
+    number = shapes.numel(tensor.shape)
+    if number is not None:
+        facts.add(f"{number} element{'s' if number == 'many' else ''}")
+    if type(tensor.storage.version) is int and tensor.storage.version:
+        facts.add(f"version={tensor.storage.version}")
+    names = list(itertools.islice(_tensors_in_scope(frame), 400))
+    for name, other in names:
+        if other is tensor or other is tensor.same_on_cpu:
+            facts.add(f"same as {name}")
+        elif other.storage is tensor.storage:
+            facts.add(f"shares storage with {name}")
+    if tensor.requires == YES:
+        facts.update(_reached_names(tensor, names))
+    elif tensor.requires == NO:
+        facts.add("reaches nothing")
+    return frozenset(facts)
+
+
+def _reached_names(tensor: Tensor, names: list[tuple[str, Tensor]]) -> set[str]:
+    """`reaches b, w` in every spelling that the names in scope allow."""
+    edge = edge_of(tensor)
+    walked: Walked = reach([] if edge is None else [edge])
+    if not walked.complete or not all(walked.leaves.values()) or len(walked.leaves) > 6:
+        return set()
+    choices = []
+    for leaf in walked.leaves:
+        spellings = [name for name, other in names if other is leaf][:4]
+        if not spellings:
+            return set()
+        choices.append(spellings)
+    return {"reaches " + ", ".join(sorted(chosen)) for chosen in itertools.islice(itertools.product(*choices), 64)}
+
+
+def _tensors_in_scope(frame: Frame) -> Any:
+    """Names and attributes of a scope that hold tensors, nearest first."""
+    here: Frame | None = frame
+    spaces = []
+    while here is not None:
+        spaces.append(here.names)
+        here = here.scope
+    spaces.append(frame.space.names)
+    for names in spaces:
+        for name, value in list(names.items()):
+            yield from _tensors_of(name, value, 0)
+
+
+def _tensors_of(name: str, value: Any, depth: int) -> Any:
+    if type(value) is Tensor:
+        yield name, value
+    elif type(value) is Instance and depth < 3:
+        for attribute, inner in list(value.attributes.items())[:_MOST_NAMES]:
+            spelled = f"{name}[{attribute}]" if attribute.isdigit() else f"{name}.{attribute}"
+            yield from _tensors_of(spelled, inner, depth + 1)
+    elif getattr(value, "kind", None) in ("list", "tuple") and depth < 2:
+        for index, inner in enumerate(value.items[:_MOST_NAMES]):
+            yield from _tensors_of(f"{name}[{index}]", inner, depth + 1)
+
+
+__all__ = ["UNKNOWN", "Reached", "Revealed", "ValueSeen", "refusals", "reveal", "values_at"]
