@@ -98,7 +98,9 @@ def test_nested_too_deeply(capsys: Capture, tmp_path: Path, expression: str) -> 
     assert (status, findings) == (1, ["good.py:2"])
     # Python 3.10 parses some of these; there is nothing to say then.
     for told in left_out:
-        assert told.startswith(("a.py: is nested too deeply", "a.py: does not parse: line 1: too many nested"))
+        assert told.startswith(
+            ("a.py: is nested too deeply", "a.py: does not parse: line 1: too many nested")
+        )
 
 
 def test_links_in_a_circle(capsys: Capture, tmp_path: Path) -> None:

@@ -176,9 +176,7 @@ def test_colour(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     assert coloured("--color", "always")
 
 
-def test_the_width_is_that_of_the_terminal_in_bounds(
-    monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     written("a.py", "import torch\nx = '" + "a" * 200 + "'  # fault\n")
     for columns, expected in (("60", 60), ("5", 40), ("1000", 120), ("none", 80), ("", 80)):
         monkeypatch.setenv("COLUMNS", columns)
@@ -230,7 +228,8 @@ def test_a_mistake_of_ours_outside_of_a_file(monkeypatch: pytest.MonkeyPatch, ca
     monkeypatch.setenv("GRADTRAIL_STRICT", "0")
     assert main(["op", "mul"]) == 3
     assert capsys.readouterr().err == (
-        "gradtrail: internal error, a mistake of gradtrail: KeyError: 'oops' (GRADTRAIL_DEBUG=1 shows where)\n"
+        "gradtrail: internal error, a mistake of gradtrail: KeyError: 'oops'"
+        " (GRADTRAIL_DEBUG=1 shows where)\n"
     )
 
 

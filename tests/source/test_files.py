@@ -150,7 +150,7 @@ def test_what_cannot_be_read_is_said_at_every_call(tmp_path: Path) -> None:
 
 
 def test_trees_that_were_asked_for_last_are_kept(tmp_path: Path) -> None:
-    files = SourceFiles({name: "x = 1\n" for name in ("a.py", "b.py", "c.py")})
+    files = SourceFiles(dict.fromkeys(("a.py", "b.py", "c.py"), "x = 1\n"))
     trees = {name: files.read(name).parse() for name in ("a.py", "b.py", "c.py")}
     files.read("a.py")
     files.let_go_of_trees(12)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradtrail.source import snippet
 from gradtrail.source.reading import Unreadable
@@ -187,3 +189,34 @@ def test_a_name_that_is_bound_anywhere_is_not_implied(binding: str) -> None:
 
 def test_a_name_that_is_not_used_is_not_implied() -> None:
     assert implied_imports(ast.parse("x = 'np'"), "x = 'np'") == {}
+
+
+PIECES = [
+    *(">>> ", "... ", "...", "In [1]: ", "   ...: ", "Out[1]: ", "    ", "\t", "\u00a0", "“", "”"),
+    *("%time", "!ls"),
+    *("x = f(1)", "def f(a, ...):", "class A:", "if x:", "return x", "(", ")", "'''", "\\", "#", "…", "\x0c"),
+    *("Traceback (most recent call last):", "\n", "\n", "\n", "\r\n", "\0", "é", "\ufeff"),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25))
+def test_whatever_is_pasted_is_read_or_refused(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    try:
+        source = pasted(text)
+    except Unreadable as unreadable:
+        assert str(unreadable.reason)
+        return
+    for node in ast.walk(source.parse()):
+        if isinstance(node, ast.expr):
+            place = source.place(node)
+            assert 1 <= place.row <= len(source.lines)
+            assert 1 <= place.column <= len(source.line(place.row)) + 1
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    try:
+        snippet.read("a.py", data).parse()
+    except Unreadable as unreadable:
+        assert str(unreadable.reason)
