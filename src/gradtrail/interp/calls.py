@@ -183,8 +183,25 @@ class Calls(Expressions):
                 manager = Instance(Library("contextlib.contextmanager"), "contextlib.contextmanager", self.serial(), self.origin("call", node, frame))
                 manager.state["generator"] = self.suspended(inner, function.node.body, lambda: None)
                 return manager
-            return self.suspended(inner, function.node.body, lambda: None)
+            iterator = self.suspended(inner, function.node.body, lambda: None)
+            if function.mode is not None:
+                iterator.generator = self._in_mode(iterator.generator, function.mode)
+            return iterator
         return self.run_body(function, inner)
+
+    def _in_mode(self, generator: Any, mode: tuple[str, Any]) -> Any:
+        """A decorated generator: the mode holds while it runs, not while it is suspended."""
+        while True:
+            before = (self.modes.grad_mode, self.modes.inference_mode)
+            self.enter_mode(*mode)
+            try:
+                value = next(generator)
+            except StopIteration:
+                return
+            finally:
+                self.heap.put(self.modes, "grad_mode", before[0])
+                self.heap.put(self.modes, "inference_mode", before[1])
+            yield value
 
     def run_body(self, function: Function, inner: Frame) -> Any:
         """Walk the body of `function` in `inner`; the joined value of its returns."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Modes:
     """The modes of autograd, every field on the heap. `grad_mode` is True, False or None (not known)."""
 
-    __slots__ = ("grad_mode", "inference_mode", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended")
+    __slots__ = ("grad_mode", "inference_mode", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended", "autocast")
 
     def __init__(self) -> None:
         self.grad_mode: bool | None = True
@@ -43,6 +43,7 @@ class Modes:
         self.entered_by: Origin | None = None  # the decorator or with that switched it last
         self.default_dtype: str = "float32"  # "" when it is not known
         self.default_device: Any = None
+        self.autocast = False
         self.elsewhere_ended = False  # heap; off the CPU the program has raised by now
 
 
@@ -80,6 +81,7 @@ class Core:
         def assign(self, target: Any, value: Any, frame: Frame) -> None: ...
         def seen(self, value: Any, node: Any, frame: Frame, story: str = "grad") -> Seen: ...
         def step_of(self, origin: Origin, frame: Frame) -> Any: ...
+        def restore_modes(self, manager: Any) -> None: ...
         def loop(self, node: Any, frame: Frame, rounds: Any, body: Any) -> int: ...
         def apply(
             self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str = ""
@@ -232,11 +234,13 @@ class Core:
     def leave(self, signal: int, frame: Frame) -> None:
         """Note the present state at the scope that `signal` leaves."""
         if signal == RETURN and frame.exits is not None:
-            exits, value = frame.exits, frame.value
+            exits, value, kept = frame.exits, frame.value, 0
         elif signal in (BREAK, CONTINUE) and frame.loops:
-            exits, value = frame.loops[-1][0 if signal == BREAK else 1], None
+            exits, value, kept = frame.loops[-1][0 if signal == BREAK else 1], None, frame.loops[-1][2]
         else:
             return
+        for manager in reversed(frame.managers[kept:]):
+            self.restore_modes(manager)
         exits.taken.append((signal, value, self.heap.snapshot(exits.level)))
 
     def fork_values(self, values: tuple[Any, ...], use: Callable[[Any], Any], frame: Frame) -> Any:

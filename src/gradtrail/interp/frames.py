@@ -42,7 +42,7 @@ class Frame:
 
     __slots__ = (
         "names", "space", "scope", "function", "caller", "call", "depth", "exits", "loops", "receiver",
-        "owner", "value", "outer", "yielded", "guarded", "via",
+        "owner", "value", "outer", "guarded", "managers",
     )  # fmt: skip
 
     def __init__(self, names: dict[str, Any], space: Space, scope: Frame | None, caller: Frame | None, call: Any) -> None:
@@ -54,11 +54,10 @@ class Frame:
         self.call = call
         self.depth: int = 0 if caller is None else caller.depth + 1
         self.exits: Exits | None = None
-        self.loops: list[tuple[Exits, Exits]] = []
+        self.loops: list[tuple[Exits, Exits, int]] = []  # breaks, continues, open with-blocks
         self.receiver: Any = MISSING
         self.owner: Any = None
         self.value: Any = None
         self.outer: dict[str, Frame | None] | None = None  # names declared global (None) or nonlocal
-        self.yielded: list[Any] | None = None
         self.guarded = 0  # inside a try whose handlers, or a with, take what torch raises
-        self.via: Any = None  # the library call through which the program's function was called
+        self.managers: list[Any] = []  # of the with-blocks that are open in this frame

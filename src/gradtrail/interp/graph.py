@@ -57,11 +57,30 @@ def reach(roots: list[Any], certain: bool = True) -> Reach:
         if known is True or known is sure:
             continue
         found.nodes[edge] = sure
-        inner = sure and edge.kind != "join"
-        if edge.kind in ("join", "maybe"):
+        if edge.kind == "join":
+            _take_join(edge, sure, found)
+            continue
+        if edge.kind == "maybe":
             found.complete = False
-        work.extend((one, inner) for one in edge.edges)
+        work.extend((one, sure) for one in edge.edges)
     return found
+
+
+def _take_join(edge: Node, sure: bool, found: Reach) -> None:
+    """A value that came by one of several branches: certain is what all of them come to."""
+    ways = [reach([one], sure) for one in edge.edges]
+    if not edge.name:
+        found.complete = False  # a branch without a gradient is among them
+    for way in ways:
+        found.complete = found.complete and way.complete
+        for node in way.nodes:
+            found.nodes.setdefault(node, False)
+        for leaf, certain in way.leaves.items():
+            everywhere = bool(edge.name) and certain and all(other.leaves.get(leaf) for other in ways)
+            if found.leaves.get(leaf) is not True:
+                found.leaves[leaf] = everywhere
+            if not everywhere:
+                found.complete = False
 
 
 class Graph(Tensors):

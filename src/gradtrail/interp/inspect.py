@@ -18,11 +18,13 @@ from gradtrail.interp.trails import sentence
 from gradtrail.interp.values import (
     LEAF,
     LEAF_ELSEWHERE,
+    LEAF_ON_CPU,
     NO,
     NON_LEAF,
     NON_LEAF_ON_CPU,
     UNKNOWN,
     YES,
+    Array,
     Instance,
     Node,
     Tensor,
@@ -201,17 +203,18 @@ def refusals(source: str, filename: str = "program.py") -> list[tuple[int, str]]
 def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
     """What is certain of a tensor on a machine whose device is the CPU, in the words of the tests."""
     facts: set[str] = set()
-    if tensor.leaf & NON_LEAF_ON_CPU == 0:
+    anywhere = tensor.device is None or tensor.device.kind in ("chosen", "symbol")
+    if tensor.leaf & (NON_LEAF if anywhere else NON_LEAF_ON_CPU) == 0:
         facts.add("leaf")
-    elif tensor.leaf & 1 == 0:
+    elif tensor.leaf & (LEAF if anywhere else LEAF_ON_CPU) == 0:
         facts.add("non-leaf")
     if tensor.requires != 3:
         facts.add("requires grad" if tensor.requires == YES else "no grad")
     node = tensor.node
     if tensor.requires == YES and node is not None and node.kind == "op" and tensor.leaf & LEAF == 0:
-        if node.name.endswith(tuple("0123456789")):
+        if "Backward" in node.name and (node.name[-1].isdigit() or node.origin.kind == "function") or node.name == "CopySlices":
             facts.add(f"grad_fn={node.name}")
-    if tensor.parameter is True or tensor.parameter == "cpu":
+    if tensor.parameter is True or tensor.parameter == "cpu" and not anywhere:
         facts.add("Parameter")
     if tensor.device is not None and tensor.device.kind in ("cpu", "other"):
         facts.add(f"device={tensor.device.name}")
@@ -222,13 +225,16 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
     number = shapes.numel(tensor.shape)
     if number is not None:
         facts.add(f"{number} element{'s' if number == 'many' else ''}")
-    if type(tensor.storage.version) is int and tensor.storage.version:
+    if type(tensor.storage.version) is int and tensor.inference is False and tensor.origin.kind != "module-parameter":
         facts.add(f"version={tensor.storage.version}")
     names = list(itertools.islice(_tensors_in_scope(frame), 400))
     for name, other in names:
-        if other is tensor or other is tensor.same_on_cpu:
+        if other is tensor or other is tensor.same_on_cpu and not anywhere:
             facts.add(f"same as {name}")
-        elif other.storage is tensor.storage:
+        elif type(other) is Array:
+            if other.memory is tensor.storage.memory:
+                facts.add(f"shares storage with {name}")
+        elif other.storage.memory is tensor.storage.memory and (other.device is not None or not anywhere):
             facts.add(f"shares storage with {name}")
     if tensor.requires == YES:
         facts.update(_reached_names(tensor, names))
@@ -266,7 +272,7 @@ def _tensors_in_scope(frame: Frame) -> Any:
 
 
 def _tensors_of(name: str, value: Any, depth: int) -> Any:
-    if type(value) is Tensor:
+    if type(value) is Tensor or type(value) is Array:
         yield name, value
     elif type(value) is Instance and depth < 3:
         for attribute, inner in list(value.attributes.items())[:_MOST_NAMES]:

@@ -17,6 +17,7 @@ from gradtrail.interp.values import (
     PLAIN,
     STR,
     UNKNOWN,
+    YES,
     Array,
     Bound,
     Device,
@@ -33,7 +34,7 @@ from gradtrail.interp.values import (
 
 _MOST_ALTERNATIVES = 4
 _BITS = ("requires", "leaf")
-_MODES = frozenset(("grad_mode", "inference_mode", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended"))
+_MODES = frozenset(("grad_mode", "inference_mode", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended", "autocast"))
 
 
 class Joiner:
@@ -132,7 +133,8 @@ class Joiner:
         if a.requires == b.requires == 1:
             return None
         edges = tuple(edge for edge in (edge_of(a), edge_of(b)) if edge is not None)
-        return Node("", "join", edges, (), None, a.origin, self.serial())
+        every = a.requires == b.requires == YES
+        return Node("all" if every else "", "join", edges, (), None, a.origin, self.serial())
 
     def _node(self, a: Node | None, b: Node | None) -> Node | None:
         known = a or b
@@ -199,7 +201,7 @@ def _mode(key: str, a: Any, b: Any) -> Any:
         return ""
     if key == "default_device":
         return Device("symbol", "default device")
-    if key == "elsewhere_ended":
+    if key in ("elsewhere_ended", "autocast"):
         return True
     return None
 

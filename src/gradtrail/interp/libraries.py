@@ -277,7 +277,7 @@ class Libraries(Making, Copying, Modules):
             result.leaf = NON_LEAF if fresh.requires == YES else LEAF if fresh.requires == NO else ANY_LEAF
             result.dtype, result.device, result.shape = fresh.dtype, fresh.device, fresh.shape
             if fresh.requires & YES:
-                result.node = Node("MulBackward0", "op", (fresh,), (), None, result.origin, self.serial())
+                result.node = Node("", "op", (fresh,), (), None, result.origin, self.serial())
             result.name = f"{module.name or 'module'}.{name}"
             return result
 
@@ -616,7 +616,8 @@ class Libraries(Making, Copying, Modules):
         if type(manager) is Instance:
             if manager.library in _MODES:
                 before = manager.state["before"] if manager.library == "torch.set_grad_enabled" else (self.modes.grad_mode, self.modes.inference_mode)
-                manager.state["entered"] = [*manager.state.get("entered", []), (*before, self.modes.set_by if manager.library != "torch.set_grad_enabled" else None)]
+                set_by = self.modes.set_by if manager.library != "torch.set_grad_enabled" else None
+                self.heap.put(manager.state, "entered", (*manager.state.get("entered", ()), (*before, set_by)))
                 self.enter_mode(manager.library.rpartition(".")[2], manager.state.get("mode"))
                 self.heap.put(self.modes, "set_by", None)
                 self.heap.put(self.modes, "entered_by", self.origin("entered", node, frame, mode=manager.library.rpartition(".")[2]))
@@ -632,7 +633,7 @@ class Libraries(Making, Copying, Modules):
                 return self.call_method(manager, "__enter__", [], {}, node, frame)
             if manager.library in ("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.autocast", "torch.cuda.amp.autocast", "torch.amp.autocast"):
                 if "autocast" in manager.library:
-                    manager.state["dtype"] = self.modes.default_dtype
+                    self.heap.put(self.modes, "autocast", True)
                 return manager
         if type(manager) is Unknown:
             # An unknown manager may switch the grad mode.
@@ -643,19 +644,26 @@ class Libraries(Making, Copying, Modules):
         """`with manager:` ends."""
         manager = self.settle(manager)
         if type(manager) is Instance:
-            if manager.library in _MODES and manager.state.get("entered"):
-                entered = list(manager.state["entered"])
-                grad, inference, set_by = entered.pop()
-                manager.state["entered"] = entered
-                self.heap.put(self.modes, "grad_mode", grad)
-                self.heap.put(self.modes, "inference_mode", inference)
-                self.heap.put(self.modes, "set_by", set_by)
+            if manager.library in _MODES:
+                self.restore_modes(manager)
+            elif "autocast" in (manager.library or ""):
+                self.heap.put(self.modes, "autocast", False)
             elif manager.library == "contextlib.contextmanager":
                 next(manager.state["generator"].generator, None)
             elif type(manager.cls) is Class and type(manager.cls.find("__exit__")) is Function:
                 self.call_method(manager, "__exit__", [None, None, None], {}, node, frame)
         elif type(manager) is Unknown:
             self.heap.put(self.modes, "grad_mode", True if self.modes.grad_mode is None else self.modes.grad_mode)
+
+    def restore_modes(self, manager: Any) -> None:
+        """Leave a grad mode, also on a way out of the middle of its block."""
+        if type(manager) is Instance and manager.library in _MODES and manager.state.get("entered"):
+            *rest, (grad, inference, set_by) = manager.state["entered"]
+            put = self.heap.put
+            put(manager.state, "entered", tuple(rest))
+            put(self.modes, "grad_mode", grad)
+            put(self.modes, "inference_mode", inference)
+            put(self.modes, "set_by", set_by)
 
     # Custom Functions
 

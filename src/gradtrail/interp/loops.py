@@ -47,7 +47,7 @@ class Loops(Statements):
                     self._widen(level)
             inner = heap.push()
             continues = Exits(inner)
-            frame.loops.append((breaks, continues))
+            frame.loops.append((breaks, continues, len(frame.managers)))
             try:
                 if type(node) is not ast.While:
                     self.assign(node.target, value, frame)

@@ -392,6 +392,7 @@ class Statements(Core):
             manager = self.evaluate(item.context_expr, frame)
             value = self.enter(manager, item.context_expr, frame)
             managers.append((manager, item.context_expr))
+            frame.managers.append(manager)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, value, frame)
         guarded = sum(self.takes_exceptions(manager) for manager, _ in managers)
@@ -413,6 +414,8 @@ class Statements(Core):
     def leave_all(self, managers: list[tuple[Any, Any]], frame: Frame) -> None:
         """Leave the context managers, the innermost first."""
         for manager, node in reversed(managers):
+            if frame.managers and frame.managers[-1] is manager:
+                frame.managers.pop()
             self.exit(manager, node, frame)
 
     def enter(self, manager: Any, node: Any, frame: Frame) -> Any:

@@ -156,7 +156,7 @@ class Tensors(Calls):
         for index, value in enumerate(args):
             if gathers and index >= names.index(gathers):
                 taken = args[index:]
-                single = len(taken) == 1 and (type(taken[0]) is not Tensor or gathers + "*" in row.tensors) and type(taken[0]) in (Sequence, Tensor)
+                single = len(taken) == 1 and type(taken[0]) is Dtype or len(taken) == 1 and (type(taken[0]) is not Tensor or gathers + "*" in row.tensors) and type(taken[0]) in (Sequence, Tensor)
                 values[gathers] = taken[0] if single else Sequence("tuple", tuple(taken))
                 break
             if index < len(names):
@@ -279,7 +279,7 @@ class Tensors(Calls):
         shape = self.shape_of(row, bound, plain)
         origin = self.origin("computed", node, frame, parents, op=row.name)
         names = row.outputs
-        views = row.result in ("view", "views")
+        views = row.result in ("view", "views") or row.result == "maybe-view" and is_contiguous(own)
         results: list[Tensor] = []
         graph: Node | None = None
         if requires & YES:
@@ -355,7 +355,9 @@ class Tensors(Calls):
     # Facts of a result
 
     def dtype_of(self, row: Operation, bound: Bound) -> str | None:
-        """The dtype of a result, or None."""
+        """The dtype of a result, or None. Under autocast it is chosen by the operation."""
+        if self.modes.autocast and row.dtype not in ("bool", "int64"):
+            return None
         operands: list[tuple[str | None, bool | None, bool]] = []
         for marked in row.tensors:
             name = marked.rstrip("*")
@@ -435,7 +437,8 @@ class Tensors(Calls):
             frees = row.frees if row.exact_saves or row.frees else None
         self._check_inference(row, saved, origin)
         edges = _edges([tensor for _, tensor in bound.tensors])
-        return Node(row.node or row.name, "op" if sure else "maybe", edges, tuple(saved), frees, origin, self.serial())
+        name = _numbered(row, bound)
+        return Node(name, "op" if sure else "maybe", edges, tuple(saved), frees, origin, self.serial())
 
     def _needed(self, needs: tuple[str, ...], bound: Bound) -> tuple[bool, bool]:
         """Whether one of the arguments `needs` certainly, possibly requires grad."""
@@ -472,8 +475,9 @@ class Tensors(Calls):
         self.check_write(own, bound, node, frame, row.name)
         self.check_cast(row, bound, own, node, frame)
         requires = self.requires_of(row, bound)
-        own_needed = own.requires
-        self.rebase(row, bound, own, requires | (own_needed if self.modes.grad_mode is not False else NO), node, frame)
+        if requires != YES and self.modes.grad_mode is not False:
+            requires |= own.requires
+        self.rebase(row, bound, own, requires, node, frame)
         return own
 
     def check_write(self, own: Tensor, bound: Bound | None, node: Any, frame: Frame, op: str) -> None:
@@ -593,7 +597,7 @@ class Tensors(Calls):
             wanted = {"atleast_1d": 1, "atleast_2d": 2, "atleast_3d": 3}.get(row.name)
             return len(own.shape) >= wanted if wanted else len(own.shape) == 1 if row.name == "flatten" else None
         if when == "contiguous":
-            return True if own.origin.kind in ("created", "parameter") and own.base is None else None
+            return True if is_contiguous(own) else None
         return None
 
     def move(self, row: Operation, bound: Bound, own: Tensor, node: Any, frame: Frame) -> Any:
@@ -692,7 +696,7 @@ class Tensors(Calls):
         result.dtype, result.device, result.shape, result.conj = own.dtype, own.device, own.shape, own.conj
         result.inference = own.inference
         if op == "data":
-            result.storage = Storage()  # its version counter is its own: a write through it is not seen
+            result.storage = Storage(own.storage.memory)  # its version counter is its own: a write through it is not seen
         else:
             result.storage = own.storage
         result.result_of = op
@@ -713,7 +717,7 @@ class Tensors(Calls):
 
     def check_devices(self, row: Operation, bound: Bound, node: Any, frame: Frame) -> None:
         """Tensors with dimensions must be on one device."""
-        if row.name in _DEVICE_FREE or len(bound.tensors) < 2:
+        if row.name.partition(".")[0] in _DEVICE_FREE or len(bound.tensors) < 2:
             return
         placed = [(name, t) for name, t in bound.tensors if t.device is not None and t.shape is not None and t.shape != ()]
         for index, (_, one) in enumerate(placed):
@@ -739,8 +743,8 @@ class Tensors(Calls):
 
     def check_dtypes(self, row: Operation, bound: Bound, node: Any, frame: Frame) -> None:
         """Operations that do not promote refuse floating tensors of different dtypes."""
-        wanted = operations.same_dtype_arguments(row.name) if hasattr(operations, "same_dtype_arguments") else _SAME_DTYPE.get(row.name)
-        if not wanted:
+        wanted = _SAME_DTYPE.get(row.name)
+        if not wanted or self.modes.autocast:
             return
         known = [(name, t) for name, t in bound.tensors if name in wanted and t.dtype is not None]
         for index, (_, one) in enumerate(known):
@@ -749,7 +753,7 @@ class Tensors(Calls):
                     first, second = (one, other)
                     if one.parameter:
                         first, second = other, one
-                    self.refuse("dtype-mismatch", node, frame, self.seen(first, node, frame, "dtype"), (self.seen(second, node, frame, "dtype"),), op=row.name)
+                    self.refuse("dtype-mismatch-matmul", node, frame, self.seen(first, node, frame, "dtype"), (self.seen(second, node, frame, "dtype"),), op=row.name)
 
 
 _SAME_DTYPE: dict[str, tuple[str, ...]] = {
@@ -763,6 +767,15 @@ _SAME_DTYPE: dict[str, tuple[str, ...]] = {
 _MIRROR = {"__eq__": "__eq__", "__ne__": "__ne__", "__lt__": "__gt__", "__gt__": "__lt__", "__le__": "__ge__", "__ge__": "__le__"}
 
 
+def _numbered(row: Operation, bound: Bound) -> str:
+    """The name of the node; of sum and mean the one with a dim has the number 1."""
+    if row.name in ("sum", "mean"):
+        return row.node.rstrip("01") + ("0" if bound.values.get("dim") is None else "1")
+    if row.name == "rsub":
+        return row.node if type(bound.values.get("other")) is Tensor else "RsubBackward1"
+    return row.node or row.name
+
+
 def _edges(tensors: list[Tensor]) -> tuple[Any, ...]:
     found: list[Any] = []
     for tensor in tensors:
@@ -770,6 +783,11 @@ def _edges(tensors: list[Tensor]) -> tuple[Any, ...]:
         if edge is not None and edge not in found:
             found.append(edge)
     return tuple(found)
+
+
+def is_contiguous(tensor: Tensor) -> bool:
+    """Whether a tensor is certainly contiguous: made by a factory and never viewed otherwise."""
+    return tensor.base is None and tensor.origin.kind in ("created", "created-no-grad", "parameter", "module-parameter") and tensor.shape is not None
 
 
 def value_kind(value: Any) -> str:

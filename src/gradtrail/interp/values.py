@@ -103,10 +103,11 @@ class Storage:
     `writes` holds an `Origin` for each of them.
     """
 
-    __slots__ = ("version", "writes")
+    __slots__ = ("version", "writes", "memory")
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Any = None) -> None:
         self.version: Any = 0
+        self.memory: Any = memory if memory is not None else self  # what `.data` and numpy share
         self.writes: tuple[Origin, ...] = ()
 
 
@@ -223,13 +224,16 @@ def edge_of(tensor: Tensor) -> Node | Tensor | None:
 
 
 class Array:
-    """A numpy array. dtype is a name or None; `shares` the tensor whose memory it is."""
+    """A numpy array. dtype is a name or None; `memory` is equal for what shares it."""
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("dtype", "shape", "memory")
 
-    def __init__(self, dtype: str | None = None, shape: tuple[int | None, ...] | None = None) -> None:
+    def __init__(
+        self, dtype: str | None = None, shape: tuple[int | None, ...] | None = None, memory: Any = None
+    ) -> None:
         self.dtype = dtype
         self.shape = shape
+        self.memory: Any = memory if memory is not None else self
 
 
 class Sequence:

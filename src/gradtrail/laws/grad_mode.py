@@ -92,6 +92,8 @@ def result_facts(
         return _PLAIN
     if kind == "written":
         return _written(own, needs, grad_enabled)
+    if kind == "alias" and inference:
+        kind = "view"  # without autograd nothing hides that the memory is shared
     recorded = _recorded(needs, grad_enabled, inference)
     if kind == "maybe-same":
         kind = operation.otherwise

@@ -315,14 +315,16 @@ def optimizer_method(m: Any, instance: Instance, name: str, args: Args, keywords
     if name == "add_param_group":
         built = instance.state.get("built")
         if isinstance(built, Built) and args and type(args[0]) is Mapping:
-            fresh = Built()
+            fresh = Built(built.at)
             fresh.groups = [list(group) for group in built.groups]
+            fresh.used_up, fresh.complete = list(built.used_up), built.complete
             subjects: dict[Any, Any] = {}
             seen = _seen_group(m, args[0], (0,), subjects, fresh, node, frame)
             found = optimizers.refusal(ParamsSeen((seen,)), False)
             if found is not None and found.raises:
                 _refuse(m, found, subjects, args[0], (instance.library or "").rpartition(".")[2], node, node, frame, off_cpu=False)
             m.heap.put(instance.state, "built", fresh)
+            m.heap.put(instance.attributes, "param_groups", _groups_value(fresh))
         return None
     if name in ("state_dict",):
         return Mapping({}, UNKNOWN)

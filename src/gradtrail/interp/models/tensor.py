@@ -67,7 +67,7 @@ def numpy(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
     force = argument(args, keywords, 1, "force", False)
     if force is False:
         m.to_numpy(args[0], node, frame, "numpy")
-    return Array(args[0].dtype, args[0].shape)
+    return Array(args[0].dtype, args[0].shape, args[0].storage.memory if force is False else None)
 
 
 @tensor_method("item")
@@ -244,6 +244,7 @@ def _gathered(m: Any, own: Tensor, parts: tuple[Any, ...], node: Any, frame: Fra
     result = m.apply_row(row, bound, node, frame)
     if type(result) is Tensor and result.node is not None and result.node.kind == "op":
         result.node.frees = True
+        result.node.name = "IndexBackward0"
     return result
 
 

@@ -91,6 +91,8 @@ def _made(m: Any, law: Any, values: dict[str, Any], given: set[str], node: Any, 
     result.result_of = law.name
     if law.storage == "shared" and type(data) is Tensor:
         result.storage = data.storage
+    elif law.storage == "shared" and type(data) is Array:
+        result.storage.memory = data.memory
     if type(data) is Array:
         result.steps = (m.origin("array", node, frame, dtype=result.dtype or "?"),)
     return result
