@@ -6,10 +6,9 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-import judge
-import samples
 import torch
-from measure import Call
+from laws import judge, samples
+from laws.measure import Call
 
 from gradtrail.laws import operations
 from gradtrail.laws.operations import Operation
@@ -139,5 +138,7 @@ def all_names() -> list[str]:
     for name in operations.names():
         row = operations.operation(name)
         if row is not None and "inplace" in row.args and operations.row_of(name + "_") is None:
+            if operations.operation(name + "_") is None:
+                continue
             functional.append(name + "_")  # what the function is with inplace=True
     return [*operations.names(), *in_place_methods(), *functional]

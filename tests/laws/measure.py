@@ -81,15 +81,16 @@ def slots(call: Call, names: tuple[str, ...], gathers: str = "") -> list[Slot]:
     return found
 
 
-def _replace(value: Any, tensors: Iterator[torch.Tensor]) -> Any:
+def replaced(value: Any, tensors: Iterator[torch.Tensor]) -> Any:
+    """`value` with its tensors, in order, replaced by the given ones."""
     if isinstance(value, torch.Tensor):
         return next(tensors)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_replace(item, tensors) for item in value))
+        return type(value)(*(replaced(item, tensors) for item in value))
     if isinstance(value, (list, tuple)):
-        return type(value)(_replace(item, tensors) for item in value)
+        return type(value)(replaced(item, tensors) for item in value)
     if isinstance(value, dict):
-        return {key: _replace(item, tensors) for key, item in value.items()}
+        return {key: replaced(item, tensors) for key, item in value.items()}
     return value
 
 
@@ -149,8 +150,8 @@ def run(call: Call, found: list[Slot], needs: frozenset[str], leaf: bool = False
     with torch.enable_grad():
         inputs = [fresh(slot.tensor, slot.name in needs, leaf) for slot in found]
     feed = iter(inputs)
-    args = _replace(call.args, feed)
-    kwargs = _replace(call.kwargs, feed)
+    args = replaced(call.args, feed)
+    kwargs = replaced(call.kwargs, feed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = call.function(*args, **kwargs)

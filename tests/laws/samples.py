@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from measure import Call
+from laws.measure import Call
 from torch.testing._internal.common_methods_invocations import op_db
 
 PREFERRED = (
@@ -392,6 +392,7 @@ RECIPES.update(
         "type": ("f(2)", "f(2), torch.float32", "f(2), torch.float64"),
         "unique": ("f(3, 2), dim=0", "f(3)"),
         "diff": ("f(3)", "f(4), 2"),
+        "pow_": ("f(3), f(3)", "f(3), 2"),
         "nn.functional.celu_": ("n(4)", "n(4), 0.5"),
         "nn.functional.elu_": ("n(4)", "n(4), 0.5"),
         "nn.functional.selu_": ("n(4)",),

@@ -1,0 +1,139 @@
+"""Every row parses, says something true, and a wrong one would be noticed."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import pytest
+from laws import cases
+
+from gradtrail.laws import operations, shapes
+from gradtrail.laws.operations import Operation, RowError
+from gradtrail.laws.tables import rows
+
+UNJUDGED = frozenset("cuda pin_memory reinforce register_post_accumulate_grad_hook __getitem__".split())
+"""Rows without a call here: no other device on this machine, tensors that need hooks, and the join of rows
+that are judged one by one (`__getitem__`)."""
+
+NAMES = cases.all_names()
+
+
+def test_all_rows_parse_and_name_known_rules() -> None:
+    for name in operations.names():
+        row = operations.operation(name)
+        assert row is not None, name
+        assert row.shape in shapes.RULES, name
+        for _, _, target in row.overloads:
+            assert operations.operation(target) is not None, (name, target)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "self, other) new",
+        "(self)",
+        "(self) fresh",
+        "(self) new saves other",
+        "(self) new shape",
+        "(self) new dtype=nonsense",
+        "(self) maybe-same",
+        "(self) new same=always",
+        "(self, self) new",
+        "(self, a b) new",
+        "(self, p=x) new",
+        "(self) new writes=other",
+        "(self, p=0) new overloads=p",
+    ],
+)
+def test_a_wrong_row_fails_with_its_name(row: str) -> None:
+    with pytest.raises(RowError, match="'mine'"):
+        operations.parse("mine", row)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_torch_agrees_with_every_row(part: int) -> None:
+    problems = {}
+    silent = set()
+    for name in NAMES[part::8]:
+        verdict = cases.judged(name)
+        if verdict.problems:
+            problems[name] = verdict.problems
+        if not verdict.calls:
+            silent.add(name)
+    assert not problems
+    assert silent <= UNJUDGED
+
+
+FLIPS = {
+    "result": lambda row: "plain" if row.result in ("new", "view", "views", "written", "same") else "new",
+    "saves": lambda row: (
+        row.saves[1:] if row.saves else ((row.args[0], ()),) if row.tensors and row.args else None
+    ),
+    "frees": lambda row: not row.frees,
+    "writes": lambda row: () if row.writes else row.args[:1] or None,
+    "node": lambda row: row.node + "X" if row.node else None,
+    "gradient": lambda row: {"yes": "zero", "zero": "yes", "no": "yes", "unimplemented": "yes"}[row.gradient],
+    "dtype": lambda row: None if row.dtype == "?" else "bool" if row.dtype != "bool" else "int64",
+    "shape": lambda row: None if row.shape in ("?", "scalar") else "scalar",
+    "outputs": lambda row: ("one", "two", "three", "four", "five", "six", "seven") if not row.outputs else (),
+}
+"""One wrong value for each field; None where the field says nothing that could be wrong."""
+
+
+def flipped(row: Operation, field: str) -> Operation | None:
+    """The row with one field changed, or None when there is nothing to change."""
+    value = FLIPS[field](row)
+    if value is None:
+        return None
+    other = Operation()
+    for slot in Operation.__slots__:
+        setattr(other, slot, getattr(row, slot))
+    setattr(other, field, value)
+    if field == "saves" and not any(what != "copy" for what, _ in (*row.saves, *other.saves)):
+        return None
+    return other
+
+
+def noticed(name: str, field: str) -> bool | None:
+    """Whether the judge notices a flipped field; None when the row has nothing there to flip."""
+    row = operations.operation(name)
+    assert row is not None
+    if field in ("saves", "frees", "gradient", "node") and not cases.judged(name).recorded:
+        return None
+    if field in ("dtype", "shape") and field not in cases.judged(name).rules_spoke:
+        return None
+    if row.result in ("python", "none") and field != "result":
+        return None
+    other = flipped(row, field)
+    return None if other is None else bool(cases.judged(name, other).problems)
+
+
+def test_the_judge_notices_flipped_fields() -> None:
+    chosen = random.Random(20).sample([name for name in NAMES if name not in UNJUDGED], 40)
+    missed = [(name, field) for name in chosen for field in FLIPS if noticed(name, field) is False]
+    assert not missed
+
+
+def test_loading_the_tables_is_cheap() -> None:
+    code = (
+        "import gradtrail.laws.operations as o, time\n"
+        "before = time.process_time(); o.row_of('mul'); print(time.process_time() - before)"
+    )
+    times = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
+        for _ in range(5)
+    ]
+    assert min(times) < 0.003
+
+
+def test_lookups() -> None:
+    assert operations.function("torch.clip") is not None
+    assert operations.function("torch.nn.functional.tanh") is not None
+    assert operations.function("torch.special.expit") is not None
+    assert operations.function("torch.backward") is None
+    assert operations.function("torch.Tensor.backward") is not None
+    assert operations.function("numpy.exp") is None
+    assert operations.operation("no_such_operation") is None
+    assert set(rows()) <= set(operations.names())
