@@ -68,7 +68,7 @@ tensor's own method first, and convert when it does not take numpy's arguments."
 DELEGATES = frozenset("mean sum std var max min amax amin prod all any".split())
 """numpy functions that call the tensor's own method with numpy's arguments: TypeError, not numpy()'s message."""
 
-RETURNS_TENSOR = frozenset("squeeze swapaxes nonzero".split())
+DELEGATES_QUIETLY = frozenset("squeeze swapaxes nonzero".split())
 """numpy functions that call the tensor's own method, and a tensor comes back."""
 
 NEVER_REFUSES = frozenset("shape ndim size isscalar array_equal".split())
