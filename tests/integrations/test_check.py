@@ -107,3 +107,16 @@ def test_the_process_ends_with_the_status(tmp_path: Path) -> None:
         environment = {"PYTHONPATH": ":".join(sys.path)}
         told = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
         assert (told.returncode, told.stderr) == (status, b"")
+
+
+def test_why_tells_what_a_tensor_is(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(WRONG)
+    assert main(["why", "train.py:5:w"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("train.py:5\n    optimizer = torch.optim.Adam([w], lr=0.01)\n\n  w\n    leaf  ")
+    assert "grad_fn        MulBackward0" in told
+    assert "1. line 3  " in told
+    assert "└─ " in told
+    assert main(["why", "train.py:1"]) == 0
+    assert "nothing is known of a tensor here" in capsys.readouterr().out

@@ -44,6 +44,18 @@ train.py:20
     )
 
 
+def test_neighbours_that_look_the_same_are_drawn_once() -> None:
+    leaf = Reach(text("a leaf"), place(3, 1, 2))
+    tree = Reach(text("LinearBackward0"), None, (leaf, leaf, Reach(text("`x`")), leaf))
+    page = render(place(20, 1, 1), "y = f(x)", [ValueSeen("y", {}, (), tree)], FOLDER)
+    assert page.endswith("""\
+      LinearBackward0
+      ├─ a leaf  (line 3)  × 2
+      ├─ `x`
+      └─ a leaf  (line 3)
+""")
+
+
 def test_nothing_is_known() -> None:
     assert render(place(2, 1, 1, FILENAME), "x = 1", [], FOLDER) == (
         "train.py:2\n    x = 1\n\n  nothing is known of a tensor here\n"

@@ -27,6 +27,9 @@ Interpret = Callable[..., "Journal"]
 KEPT_SOURCE = 2_000_000
 """How many bytes of source may keep their trees from one file to the next: some 100 MB of memory."""
 
+YOUNG_OBJECTS = 1_000_000
+"""How many objects may come into being, with the collector off, before circles among them are looked for."""
+
 STANDARD_INPUT = "<stdin>"
 """The name of what comes from standard input when no other name is given."""
 
@@ -178,6 +181,7 @@ class _Run:
         except Exception as error:
             self._our_mistake(filename, error)
         self.sources.let_go_of_trees(KEPT_SOURCE)
+        _collect_what_is_young()
 
     def hear(self, filename: str) -> None:
         """Interpret `filename` as entry and let the rules hear its journal."""
@@ -246,6 +250,16 @@ class _Run:
             cause=cause,
         )
         self.leave_out(filename, reason)
+
+
+def _collect_what_is_young() -> None:
+    """Free the circles that the last files have left behind; what is older is not looked at.
+
+    The collector is off during a run because it would walk all trees again and again. Without this the
+    heaps of a large project pile up.
+    """
+    if gc.get_count()[0] > YOUNG_OBJECTS:
+        gc.collect(0)
 
 
 def _identity(diagnostic: Diagnostic) -> tuple[str, Place, Place | None]:

@@ -98,7 +98,7 @@ def _value(value: SeenValue, filename: str, folder: str, width: int) -> list[str
             lines += _hanging(f"      {number}. {where}  ", clean(str(step.text)), width)
     if value.reaches is not None:
         lines.append("    the gradient reaches")
-        lines += _tree(value.reaches, "      ", "      ", filename, folder)
+        lines += ["      " + line for line in _tree(value.reaches, filename, folder)]
     return lines
 
 
@@ -113,17 +113,23 @@ def _short(place: Place, filename: str, folder: str) -> str:
     return f"{shown_name(place.filename, folder)}:{place.row}"
 
 
-def _tree(reach: SeenReach, first: str, rest: str, filename: str, folder: str) -> list[str]:
+def _tree(reach: SeenReach, filename: str, folder: str) -> list[str]:
+    """The lines of a tree; neighbours that look the same, such as the weights of a layer, are drawn once."""
     words = clean(str(reach.text))
     if reach.place is not None:
         words += f"  ({_short(reach.place, filename, folder)})"
     if reach.cut is not None:
         words += f"  ✂ {clean(str(reach.cut))}"
-    lines = [first + words]
-    below = list(reach.below)
-    for number, one in enumerate(below):
-        last = number == len(below) - 1
-        lines += _tree(
-            one, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "), filename, folder
-        )
+    branches: list[tuple[list[str], int]] = []
+    for one in reach.below:
+        branch = _tree(one, filename, folder)
+        if branches and branches[-1][0] == branch:
+            branches[-1] = branch, branches[-1][1] + 1
+        else:
+            branches.append((branch, 1))
+    lines = [words]
+    for number, ((head, *rest), times) in enumerate(branches, 1):
+        last = number == len(branches)
+        lines.append(("└─ " if last else "├─ ") + head + (f"  × {times}" if times > 1 else ""))
+        lines += [("   " if last else "│  ") + line for line in rest]
     return lines
