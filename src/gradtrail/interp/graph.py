@@ -10,6 +10,7 @@ from gradtrail.interp.values import (
     ANY_LEAF,
     LEAF,
     MAYBE,
+    NON_LEAF,
     NO,
     UNKNOWN,
     YES,
@@ -121,14 +122,28 @@ class Graph(Tensors):
         if accumulate:
             for leaf, sure in walked.leaves.items():
                 self.set_gradient(leaf, sure, create, node, frame)
+                self._call_hooks(leaf, create, node, frame)
             for graph_node, sure in walked.nodes.items():
                 for result in graph_node.results:
+                    if result.node is graph_node and sure:
+                        self._call_hooks(result, create, node, frame)
                     if result.retains is True and result.node is graph_node:
                         self.set_gradient(result, sure, create, node, frame)
             for root in roots:
                 if root.retains is True:
                     self.set_gradient(root, True, create, node, frame)
         return whole
+
+    def _call_hooks(self, tensor: Tensor, create: bool | None, node: Any, frame: Frame) -> None:
+        """Hooks on a tensor are handed its gradient."""
+        for hook in tensor.hooks:
+            gradient = self.new_tensor(self.origin("gradient", node, frame))
+            gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
+            gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device
+            before = self.modes.grad_mode
+            self.heap.put(self.modes, "grad_mode", bool(create) if create is not None else None)
+            self.call(hook, [gradient], {}, node, frame)
+            self.heap.put(self.modes, "grad_mode", before)
 
     def set_gradient(self, tensor: Tensor, sure: bool, create: bool | None, node: Any, frame: Frame) -> None:
         """A backward has added to the gradient of `tensor`."""
@@ -175,6 +190,9 @@ class Graph(Tensors):
                 self.refuse("once-differentiable", node, frame, self.seen(roots[0], node, frame), trail=trail, function=graph_node.name)
             if type(graph_node.freed) is Origin and graph_node.frees:
                 self._refuse_freed(graph_node, roots, node, frame)
+            if graph_node.refusal:
+                trail = (self.step_of(graph_node.origin, frame),)
+                self.refuse(graph_node.refusal, node, frame, self.seen(roots[0], node, frame), trail=trail, function=graph_node.name)
             for saved in graph_node.saved:
                 if saved.sure and type(saved.version) is int and type(saved.storage.version) is int:
                     if saved.storage.version > saved.version:
@@ -211,6 +229,8 @@ class Graph(Tensors):
             gradient = self.new_tensor(self.origin("gradient", node, frame))
             gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device
             gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
+            if create is True and _depends(walked, tensor):
+                gradient.requires, gradient.leaf = YES, NON_LEAF
             if create is not False:
                 edges = tuple(root.node for root in roots if root.node is not None)
                 gradient.node = Node("", "opaque", edges, (), None, gradient.origin, self.serial())
@@ -229,6 +249,21 @@ class Graph(Tensors):
                 gradient.node = Node("", "op", (blocked, *edges), (), None, gradient.origin, self.serial())
                 gradient.requires, gradient.leaf = YES, 10
                 return
+
+
+def _depends(walked: Reach, tensor: Tensor) -> bool:
+    """Whether the gradient of `tensor` certainly requires grad itself: something that an operation on
+    the way has kept, and that its derivative is computed from, requires grad."""
+    edge = tensor.node if tensor.node is not None else tensor
+    for node, sure in walked.nodes.items():
+        if sure and edge in node.edges and node.name in _KEPT_FACTORS:
+            if any(saved.sure and saved.tensor.requires == YES for saved in node.saved):
+                return True
+    return False
+
+
+_KEPT_FACTORS = frozenset(("MulBackward0", "PowBackward0", "ExpBackward0", "SinBackward0", "CosBackward0", "TanhBackward0", "SigmoidBackward0"))
+"""Nodes whose derivative is computed from what they keep, so that it requires grad when that does."""
 
 
 def _incoming_requires_grad(function: Node, edges: tuple[Any, ...]) -> bool:

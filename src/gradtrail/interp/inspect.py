@@ -26,6 +26,7 @@ from gradtrail.interp.values import (
     YES,
     Array,
     Instance,
+    Module,
     Node,
     Tensor,
     edge_of,
@@ -211,6 +212,8 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
     if tensor.requires != 3:
         facts.add("requires grad" if tensor.requires == YES else "no grad")
     node = tensor.node
+    while node is not None and node.kind == "join" and node.name and len({_name(edge) for edge in node.edges}) == 1:
+        node = node.edges[0] if type(node.edges[0]) is Node else None
     if tensor.requires == YES and node is not None and node.kind == "op" and tensor.leaf & LEAF == 0:
         if "Backward" in node.name and (node.name[-1].isdigit() or node.origin.kind == "function") or node.name == "CopySlices":
             facts.add(f"grad_fn={node.name}")
@@ -225,7 +228,7 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
     number = shapes.numel(tensor.shape)
     if number is not None:
         facts.add(f"{number} element{'s' if number == 'many' else ''}")
-    if type(tensor.storage.version) is int and tensor.inference is False and tensor.origin.kind != "module-parameter":
+    if type(tensor.storage.version) is int and tensor.inference is False and tensor.origin.kind in _VERSIONED:
         facts.add(f"version={tensor.storage.version}")
     names = list(itertools.islice(_tensors_in_scope(frame), 400))
     for name, other in names:
@@ -234,13 +237,21 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
         elif type(other) is Array:
             if other.memory is tensor.storage.memory:
                 facts.add(f"shares storage with {name}")
-        elif other.storage.memory is tensor.storage.memory and (other.device is not None or not anywhere):
+        elif other.storage.memory is tensor.storage.memory and not anywhere:
             facts.add(f"shares storage with {name}")
     if tensor.requires == YES:
         facts.update(_reached_names(tensor, names))
     elif tensor.requires == NO:
         facts.add("reaches nothing")
     return frozenset(facts)
+
+
+def _name(edge: Any) -> str:
+    return edge.name if type(edge) is Node else ""
+
+
+_VERSIONED = frozenset(("created", "created-no-grad", "parameter", "wrapped", "computed", "moved", "cast", "array"))
+"""Ways to make a tensor whose version starts at 0."""
 
 
 def _reached_names(tensor: Tensor, names: list[tuple[str, Tensor]]) -> set[str]:
@@ -274,6 +285,9 @@ def _tensors_in_scope(frame: Frame) -> Any:
 def _tensors_of(name: str, value: Any, depth: int) -> Any:
     if type(value) is Tensor or type(value) is Array:
         yield name, value
+    elif type(value) is Module and depth < 1:
+        for attribute, inner in list(value.space.names.items()):
+            yield from _tensors_of(f"{name}.{attribute}", inner, depth + 1)
     elif type(value) is Instance and depth < 3:
         for attribute, inner in list(value.attributes.items())[:_MOST_NAMES]:
             spelled = f"{name}[{attribute}]" if attribute.isdigit() else f"{name}.{attribute}"

@@ -98,7 +98,7 @@ class Joiner:
             return a if a == b else UNKNOWN
         if key == "opened":
             return a or b
-        if key in ("steps", "writes"):
+        if key in ("steps", "writes", "hooks"):
             return a if len(a) >= len(b) else b
         return self.join(a, b)
 

@@ -85,8 +85,13 @@ _PURE = frozenset(
 """Methods whose only effect is their result."""
 
 
+HARMLESS = Unknown("from a library that knows nothing of autograd")
+
+
 class Libraries(Making, Copying, Modules):
     """Calls into libraries."""
+
+    devices_before: list[Any] = []  # of the `with torch.device(...)` blocks that are open
 
     def canonical(self, path: str) -> str:
         """The public path of a name: aliases and inner modules of torch taken away."""
@@ -159,7 +164,7 @@ class Libraries(Making, Copying, Modules):
         if path.endswith((".raises", ".suppress", ".assertRaises", ".assertRaisesRegex")):
             return Library(path)
         if head in python_models.HARMLESS or path in python_models.BUILTINS:
-            return UNKNOWN if head not in ("os", "logging", "tqdm", "sys", "argparse") else UNKNOWN
+            return HARMLESS
         if is_module_path(path):
             return self._make_module(path, args, keywords, node, frame)
         return self.call_unknown(args, keywords)
@@ -173,7 +178,7 @@ class Libraries(Making, Copying, Modules):
                 return function(*args)
             except (ValueError, OverflowError, TypeError):
                 return FLOAT
-        return INT if path in ("math.ceil", "math.floor", "math.prod") and False else FLOAT
+        return INT if path in ("math.ceil", "math.floor") else FLOAT
 
     def _call_torch(self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
         name = path.rpartition(".")[2]
@@ -556,6 +561,8 @@ class Libraries(Making, Copying, Modules):
                 put(tensor, "leaf", ANY_LEAF)
             return
         certain_non_leaf = tensor.leaf & LEAF == 0 and tensor.requires == YES
+        if value and tensor.inference is True and self.modes.inference_mode is False and tensor.requires == NO:
+            self.refuse("inference-requires-grad", node, frame, self.seen(tensor, node, frame, "inference"))
         if certain_non_leaf and (not value or how == "="):
             self.refuse("flag-of-non-leaf", node, frame, self.seen(tensor, node, frame), value=value, how=how)
         if certain_non_leaf:
@@ -635,7 +642,14 @@ class Libraries(Making, Copying, Modules):
                 if "autocast" in manager.library:
                     self.heap.put(self.modes, "autocast", True)
                 return manager
-        if type(manager) is Unknown:
+        if type(manager) is Library and manager.path in _MODES:
+            self.refuse("no-grad-not-called", node, frame, None, name=manager.path)
+        if type(manager) is Device:
+            frame_device = self.modes.default_device
+            self.heap.put(self.modes, "default_device", manager)
+            self.devices_before.append(frame_device)
+            return manager
+        if type(manager) is Unknown and manager is not HARMLESS:
             # An unknown manager may switch the grad mode.
             self.heap.put(self.modes, "grad_mode", None if self.modes.grad_mode else self.modes.grad_mode)
         return UNKNOWN
@@ -652,7 +666,9 @@ class Libraries(Making, Copying, Modules):
                 next(manager.state["generator"].generator, None)
             elif type(manager.cls) is Class and type(manager.cls.find("__exit__")) is Function:
                 self.call_method(manager, "__exit__", [None, None, None], {}, node, frame)
-        elif type(manager) is Unknown:
+        elif type(manager) is Device and self.devices_before:
+            self.heap.put(self.modes, "default_device", self.devices_before.pop())
+        elif type(manager) is Unknown and manager is not HARMLESS:
             self.heap.put(self.modes, "grad_mode", True if self.modes.grad_mode is None else self.modes.grad_mode)
 
     def restore_modes(self, manager: Any) -> None:
@@ -709,8 +725,10 @@ class Libraries(Making, Copying, Modules):
             if type(backward) is Function and backward.once:
                 graph.once = self.origin("once", backward.node.decorator_list[-1], frame)
                 graph.once.frame = Frame({}, backward.space, None, None, None)
-            if type(backward) is not Function and requires == YES and cls.find("vjp") is MISSING and not cls.opaque:
-                graph.name = cls.name
+            if type(backward) is not Function and cls.find("vjp") is MISSING and not cls.opaque:
+                graph.refusal = "function-no-backward"
+            elif type(backward) is Function and _gradient_count(backward.node) not in (None, *range(len(args), len(args) + 8)):
+                graph.refusal = "function-gradient-count"
         replaced: dict[Tensor, Tensor] = {}
         for output in outputs:
             output = self.settle(output)
@@ -740,6 +758,27 @@ class Libraries(Making, Copying, Modules):
         if type(result) is Sequence:
             return Sequence(result.kind, tuple(made), result.rest, result.names)
         return made[0] if made else UNKNOWN
+
+
+def _gradient_count(node: Any) -> int | None:
+    """How many gradients a backward returns, when every return says so by itself."""
+    import ast
+
+    counts = set()
+    for part in ast.walk(node):
+        if type(part) is ast.Return:
+            value = part.value
+            if value is None or type(value) in (ast.Call, ast.Name, ast.Starred, ast.IfExp, ast.Attribute, ast.Subscript):
+                return None
+            if type(value) is ast.Tuple:
+                if any(type(one) is ast.Starred for one in value.elts):
+                    return None
+                counts.add(len(value.elts))
+            elif type(value) in (ast.BinOp, ast.UnaryOp):
+                counts.add(1)
+            else:
+                return None
+    return counts.pop() if len(counts) == 1 else None
 
 
 def _is_method(name: str) -> bool:

@@ -81,6 +81,11 @@ class Loops(Statements):
         """Join the states in which the loop can have ended, and walk its `else`."""
         heap = self.heap
         states = [state for _, _, state in breaks.taken]
+        if node.orelse and signal == NORMAL and not raised:
+            if ends:
+                heap.merge([*ends, heap.snapshot(level)])
+                ends = []
+            signal = self.block(node.orelse, frame)
         if raised and not states:
             heap.keep()
             raise PathEnds
@@ -105,8 +110,6 @@ class Loops(Statements):
         if states:
             heap.merge(states)
         heap.keep()
-        if node.orelse and signal != BREAK:
-            return self.block(node.orelse, frame)
         return NORMAL
 
     def _while_rounds(self, node: ast.While, frame: Frame) -> Generator[tuple[Any, bool], None, None]:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradtrail.interp import budget
+from gradtrail.interp.core import Modes
 from gradtrail.interp.events import Event
 from gradtrail.interp.frames import BudgetSpent, Frame, PathEnds
 from gradtrail.interp.heap import Heap
@@ -33,6 +34,8 @@ OnValue = Callable[[Any, Frame, Any], None]
 
 class Machine(Libraries):
     """Interprets the files of one project, one as entry at a time."""
+
+    modes_left: dict[str, Any] = {}  # what the last piece of work left switched, for those who import it
 
     def run(self, space: Space) -> Journal:
         """The journal of the program that `space` is: its body, then what nobody has called."""
@@ -65,8 +68,13 @@ class Machine(Libraries):
             self.tell_limit("steps", name, steps=steps)
         while len(self.heap.logs) > level:
             self.heap.keep()
-        self.modes.grad_mode, self.modes.inference_mode, self.modes.set_by = True, False, None
-        self.modes.elsewhere_ended = False
+        fresh = Modes()
+        self.modes_left = {
+            name: getattr(self.modes, name)
+            for name in ("grad_mode", "default_dtype", "default_device")
+            if getattr(self.modes, name) != getattr(fresh, name)
+        }
+        self.modes = Modes()
         self.layer = None
 
     def _uncalled(self, space: Space) -> None:
@@ -123,8 +131,11 @@ class Machine(Libraries):
             self._within(budget.STEPS_OF_FUNCTION, space.name, lambda: self.block(space.tree.body, frame))
         finally:
             self.quiet -= 1
+            left = self.modes_left
             self.heap, self.modes, self.steps, self.limit = heap, modes, steps, limit
             space.state = "done"
+        for name, value in left.items():
+            self.heap.put(self.modes, name, value)
 
 
 def interpret(

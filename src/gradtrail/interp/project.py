@@ -64,6 +64,13 @@ class Project:
             self.imported[filename] = space
         return space
 
+    def data(self, filename: str) -> bytes:
+        """The bytes of a file; empty when it cannot be read."""
+        try:
+            return self.files.data(filename)
+        except Unreadable:
+            return b""
+
     def _space(self, filename: str, name: str, main: bool) -> Space:
         source = self.files.read(filename)
         return Space(filename, source, source.parse(), name, main)

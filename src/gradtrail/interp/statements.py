@@ -193,6 +193,13 @@ class Statements(Core):
     def run_imported(self, space: Any) -> None:
         raise NotImplementedError
 
+    def import_effects(self, filename: str | None) -> None:
+        """A file that switches a mode of torch when it is imported is walked at once."""
+        if filename is not None and b"torch.set_" in self.project.data(filename):
+            space = self.project.module(filename)
+            if space is not None:
+                self.run_imported(space)
+
     # Assignment
 
     def assign(self, target: ast.expr, value: Any, frame: Frame) -> None:
@@ -269,7 +276,12 @@ class Statements(Core):
     def in_place(self, old: Any, name: str, value: Any, node: Any, frame: Frame) -> Any:
         """`old += value`: a tensor and a list are written, everything else is computed anew."""
         old = self.settle(old)
+        if type(old) in PLAIN or type(old) is Some and old.type != "object":
+            return self.binary(type(node.op), old, value, node, frame)
         return self.call_method(UNKNOWN if old is MISSING else old, name, [value], {}, node, frame)
+
+    def binary(self, kind: type, left: Any, right: Any, node: Any, frame: Frame) -> Any:
+        raise NotImplementedError
 
     # Branches
 
@@ -369,13 +381,18 @@ class Statements(Core):
             self.heap.put(owner.attributes, node.attr, narrowed)
 
     def s_match(self, node: Any, frame: Frame) -> int:
-        self.evaluate(node.subject, frame)
+        subject = self.settle(self.evaluate(node.subject, frame))
 
         def arm(statements: list[ast.stmt]) -> Callable[[], int]:
             return lambda: self.block(statements, frame)
 
         arms = []
         for case in node.cases:
+            answer = self._matches(case.pattern, subject, frame) if case.guard is None else None
+            if answer is False:
+                continue
+            if answer is True and not arms:
+                return self.block(case.body, frame)
             for pattern in ast.walk(case.pattern):
                 for field in ("name", "rest"):
                     name = getattr(pattern, field, None)
@@ -383,6 +400,22 @@ class Statements(Core):
                         self.bind(name, UNKNOWN, frame)
             arms.append(arm(case.body))
         return self.fork(frame, [*arms, lambda: NORMAL])
+
+    def _matches(self, pattern: Any, subject: Any, frame: Frame) -> bool | None:
+        """Whether a pattern matches; None when that is not known, or when it binds names."""
+        kind = type(pattern)
+        if kind is ast.MatchAs and pattern.pattern is None and pattern.name is None:
+            return True
+        if type(subject) not in PLAIN:
+            return None
+        if kind is ast.MatchValue and type(pattern.value) is ast.Constant:
+            return bool(pattern.value.value == subject)
+        if kind is ast.MatchSingleton:
+            return pattern.value is subject
+        if kind is ast.MatchOr:
+            answers = [self._matches(one, subject, frame) for one in pattern.patterns]
+            return True if True in answers else None if None in answers else False
+        return None
 
     # With and try
 
@@ -525,6 +558,7 @@ class Statements(Core):
     def s_import(self, node: ast.Import, frame: Frame) -> int:
         for alias in node.names:
             found = self.project.find(alias.name, frame.space.filename)
+            self.import_effects(found)
             if found is not None and alias.asname:
                 self.bind(alias.asname, Lazy(found, None), frame)
             elif alias.asname:
@@ -541,6 +575,7 @@ class Statements(Core):
             return NORMAL
         importer = frame.space.filename
         found = self.project.find(base, importer, node.level)
+        self.import_effects(found)
         for alias in node.names:
             name = alias.asname or alias.name
             if alias.name == "*":

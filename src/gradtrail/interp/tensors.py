@@ -41,6 +41,7 @@ from gradtrail.interp.values import (
     edge_of,
 )
 from gradtrail.laws import dtypes, operations, shapes
+from gradtrail.laws.node_names import node_name
 from gradtrail.laws.operations import Operation
 
 Shape = Any
@@ -147,6 +148,18 @@ class Tensors(Calls):
             return self.apply(special, [tensor], {}, node, frame)
         return self.doubtful_result(tensor, node, frame)
 
+    def refresh(self, tensor: Tensor) -> None:
+        """A view whose base was written through another view: its history is that of the base now."""
+        base = tensor.base
+        if base is None or base.node is None or base.node.name != "CopySlices" or tensor.view_kind != "ordinary":
+            return
+        if tensor.node is not None and tensor.node.serial > base.node.serial:
+            return
+        node = Node("AsStridedBackward0", base.node.kind, (base.node,), (), False, base.node.origin, self.serial())
+        self.heap.put(tensor, "node", node)
+        self.heap.put(tensor, "requires", base.requires)
+        self.heap.put(tensor, "leaf", NON_LEAF if base.requires == YES else ANY_LEAF)
+
     def bind_row(self, row: Operation, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Bound:
         """The arguments of a call by the row's parameter names, and the tensors among them in order."""
         bound = Bound()
@@ -179,6 +192,8 @@ class Tensors(Calls):
             if marked is not name and marked[-1] == "*" and type(value) is not Tensor:
                 self._gather_tensors(name, value, bound, node, frame)
             elif type(value) is Tensor:
+                if value.base is not None:
+                    self.refresh(value)
                 bound.tensors.append((name, value))
             elif type(value) is Unknown:
                 bound.doubt = True
@@ -239,6 +254,10 @@ class Tensors(Calls):
         if kind == "cut":
             return self.cut(own, node, frame)
         out = bound.values.get("out")
+        if type(out) is Tensor and self.modes.grad_mode is True and (
+            out.requires == YES or any(t.requires == YES for _, t in tensors)
+        ):
+            self.refuse("out-requires-grad", node, frame, self.seen(out, node, frame), op=row.name)
         result = self._computed(row, bound, own, node, frame)
         if type(out) is Tensor:
             self.bump(out, node, frame, "out=")
@@ -437,7 +456,8 @@ class Tensors(Calls):
             frees = row.frees if row.exact_saves or row.frees else None
         self._check_inference(row, saved, origin)
         edges = _edges([tensor for _, tensor in bound.tensors])
-        name = _numbered(row, bound)
+        given = {key: value_kind(value) for key, value in bound.values.items() if value is not None}
+        name = node_name(row.name, row.node, given, [tensor.shape for _, tensor in bound.tensors]) or row.name
         return Node(name, "op" if sure else "maybe", edges, tuple(saved), frees, origin, self.serial())
 
     def _needed(self, needs: tuple[str, ...], bound: Bound) -> tuple[bool, bool]:
@@ -482,6 +502,8 @@ class Tensors(Calls):
 
     def check_write(self, own: Tensor, bound: Bound | None, node: Any, frame: Frame, op: str) -> None:
         """What torch refuses to write in place (check_inplace in torch/csrc/autograd/VariableTypeUtils.h)."""
+        if own.result_of in ("expand", "expand_as", "broadcast_to") and own.origin.kind == "computed" and _repeats(own):
+            self.refuse("expanded-in-place", node, frame, self.seen(own, node, frame, "shape"), op=op)
         if own.inference is True and self.modes.inference_mode is False and self.modes.grad_mode is not None:
             self.refuse("inference-in-place", node, frame, self.seen(own, node, frame, "inference"), op=op)
         if self.modes.grad_mode is not True:
@@ -523,7 +545,9 @@ class Tensors(Calls):
         if len(storage.writes) < 64:
             put(storage, "writes", (*storage.writes, self.origin("written", node, frame, (own,), op=op)))
 
-    def rebase(self, row: Operation, bound: Bound, own: Tensor, requires: int, node: Any, frame: Frame) -> None:
+    def rebase(
+        self, row: Operation, bound: Bound, own: Tensor, requires: int, node: Any, frame: Frame, slices: bool = False
+    ) -> None:
         """Make `own` (and the base it views) the result of the in-place operation."""
         parents = tuple(tensor for _, tensor in bound.tensors)
         origin = self.origin("computed", node, frame, parents, op=row.name)
@@ -539,14 +563,16 @@ class Tensors(Calls):
         graph.saved = tuple(entry for entry in graph.saved if entry.tensor is not own)
         self.bump(own, node, frame, row.name)
         base = own.base
+        if slices and graph.kind == "op":
+            graph.name = "CopySlices"
         if base is not None and own.view_kind:
             edges = tuple(edge for edge in (edge_of(base), graph) if edge is not None)
-            slices = Node("CopySlices", "op", edges, (), False, origin, self.serial())
-            put(base, "node", slices)
+            written = Node("CopySlices", "op" if requires == YES else "maybe", edges, (), False, origin, self.serial())
+            put(base, "node", written)
             put(base, "requires", base.requires | requires if requires != YES else YES)
             put(base, "leaf", NON_LEAF if requires == YES else ANY_LEAF)
             self.note(base, origin)
-            graph = Node("AsStridedBackward0", "op", (slices,), (), False, origin, self.serial())
+            graph = Node("AsStridedBackward0", written.kind, (written,), (), False, origin, self.serial())
         put(own, "node", graph)
         put(own, "requires", YES if requires == YES else own.requires | requires)
         put(own, "leaf", NON_LEAF if requires == YES else ANY_LEAF)
@@ -760,20 +786,12 @@ _SAME_DTYPE: dict[str, tuple[str, ...]] = {
     "nn.functional.linear": ("self", "weight"),
     "linear": ("self", "weight"),
     "matmul": ("self", "other"),
+    "matmul.folded": ("self", "other"),
     "mm": ("self", "mat2"),
     "bmm": ("self", "mat2"),
 }
 
 _MIRROR = {"__eq__": "__eq__", "__ne__": "__ne__", "__lt__": "__gt__", "__gt__": "__lt__", "__le__": "__ge__", "__ge__": "__le__"}
-
-
-def _numbered(row: Operation, bound: Bound) -> str:
-    """The name of the node; of sum and mean the one with a dim has the number 1."""
-    if row.name in ("sum", "mean"):
-        return row.node.rstrip("01") + ("0" if bound.values.get("dim") is None else "1")
-    if row.name == "rsub":
-        return row.node if type(bound.values.get("other")) is Tensor else "RsubBackward1"
-    return row.node or row.name
 
 
 def _edges(tensors: list[Tensor]) -> tuple[Any, ...]:
@@ -783,6 +801,19 @@ def _edges(tensors: list[Tensor]) -> tuple[Any, ...]:
         if edge is not None and edge not in found:
             found.append(edge)
     return tuple(found)
+
+
+def _repeats(tensor: Tensor) -> bool:
+    """Whether an expanded view certainly has several elements at one place of memory."""
+    base = tensor.base
+    if base is None or tensor.shape is None or base.shape is None or None in tensor.shape or None in base.shape:
+        return False
+    number, held = 1, 1
+    for size in tensor.shape:
+        number *= size or 0
+    for size in base.shape:
+        held *= size or 0
+    return number > held > 0
 
 
 def is_contiguous(tensor: Tensor) -> bool:

@@ -71,6 +71,7 @@ SENTENCES: dict[str, str] = {
     "layer": "the layer at work is made here",
     "child": "raised here, in the child process",
     "optimizer": "handed to {optimizer} here",
+    "copied": "a copy, a leaf of its own",
     "hooked": "the backward hook makes the module's output a view",
     "iterated": "iterating over a tensor gives its rows, each a view",
     "unknown": "a tensor from here",

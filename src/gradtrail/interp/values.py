@@ -150,7 +150,7 @@ class Node:
     edges, by the branch taken); "opaque" (what lies behind it is not known).
     """
 
-    __slots__ = ("name", "kind", "edges", "saved", "frees", "freed", "origin", "serial", "once", "results")
+    __slots__ = ("name", "kind", "edges", "saved", "frees", "freed", "origin", "serial", "once", "results", "refusal")
 
     def __init__(self, name: str, kind: str, edges: tuple[Any, ...], saved: tuple[Saved, ...], frees: bool | None, origin: Origin, serial: int) -> None:
         self.name = name
@@ -163,13 +163,14 @@ class Node:
         self.serial = serial
         self.once: Origin | None = None  # where its backward was marked once_differentiable
         self.results: tuple[Tensor, ...] = ()
+        self.refusal = ""  # the key of what torch says when a backward comes to it
 
 
 class Tensor:
     """An abstract tensor: an identity, a storage, a place in the graph, and facts.
 
     heap: requires, leaf, node, storage, base, view_kind, dtype, device, shape, conj, inference,
-    retains, grad, steps, parameter.
+    retains, grad, steps, parameter, hooks.
 
     `shape` is a tuple of int or None (a size not known), or None (number of dimensions not known).
     `dtype` is a name or None. `parameter` is True, False, None (not known) or "cpu" (where the
@@ -180,7 +181,7 @@ class Tensor:
     __slots__ = (
         "requires", "leaf", "node", "storage", "base", "view_kind", "dtype", "device", "shape", "conj",
         "inference", "retains", "grad", "steps", "parameter", "name", "many", "serial", "same_on_cpu",
-        "attributes", "result_of",
+        "attributes", "result_of", "hooks",
     )  # fmt: skip
 
     def __init__(self, serial: int, origin: Origin) -> None:
@@ -205,6 +206,7 @@ class Tensor:
         self.same_on_cpu: Tensor | None = None
         self.attributes: dict[str, Any] | None = None
         self.result_of: str | None = None
+        self.hooks: tuple[Any, ...] = ()  # heap
 
     @property
     def origin(self) -> Origin:

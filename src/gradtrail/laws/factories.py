@@ -1,6 +1,6 @@
 """Functions that make tensors: shape, dtype, whether they take `requires_grad`, whether they keep a graph.
 
-A row: `(PARAMETERS) SHAPE DTYPE [grad] [keeps] [shared]`, the parameters written as in
+A row: `(PARAMETERS) SHAPE DTYPE [grad] [keeps] [shared] [computed]`, the parameters written as in
 `gradtrail.laws.operations`. Checked by `tests/laws/test_factories.py`.
 """
 
@@ -26,7 +26,8 @@ class Factory:
     `name` is its dotted path without "torch."; `args`, `keywords`, `defaults`, `tensors`, `required` and
     `gathers` are as in Operation. `accepts_requires_grad`: it has that keyword. `keeps_graph`: a tensor
     handed in stays attached (`as_tensor`, not `tensor`). `storage`: "fresh", or "shared" with what is handed in
-    where that is possible. The result of a factory is always a leaf unless it keeps a graph.
+    where that is possible. `leaf` is False where the result is computed from a tensor that requires grad when
+    requires_grad=True is given (the windows of torch.signal); else it is a leaf unless a graph is kept.
     """
 
     __slots__ = (
@@ -42,6 +43,7 @@ class Factory:
         "accepts_requires_grad",
         "keeps_graph",
         "storage",
+        "leaf",
     )
 
     name: str
@@ -56,6 +58,7 @@ class Factory:
     accepts_requires_grad: bool
     keeps_graph: bool
     storage: str
+    leaf: bool
 
     def __repr__(self) -> str:
         """The name."""
@@ -128,7 +131,7 @@ _ROWS: dict[str, str] = {
     "sparse_coo_tensor": f"(indices, values, size=None, {_END}) ? data grad keeps",
     "sparse_csr_tensor": f"(crow_indices, col_indices, values, size=None, {_END}) ? data grad keeps",
     **{
-        "signal.windows." + name: f"(M:, *, {middle}sym=True, {_END[3:]}) vector default grad"
+        "signal.windows." + name: f"(M:, *, {middle}sym=True, {_END[3:]}) vector default grad computed"
         for name, middle in {
             "bartlett": "",
             "blackman": "",
@@ -175,7 +178,7 @@ def parse(name: str, row: str) -> Factory:
     if dtype not in DTYPE_RULES and operations.canonical(dtype) != dtype:
         raise operations.RowError(name, f"no dtype rule in {row!r}")
     for word in words.split():
-        if word not in ("grad", "keeps", "shared"):
+        if word not in ("grad", "keeps", "shared", "computed"):
             raise operations.RowError(name, f"{word!r} has no meaning in {row!r}")
     signature = operations.parse(name, row[: end + 1] + " plain")
     result = Factory()
@@ -186,6 +189,7 @@ def parse(name: str, row: str) -> Factory:
     result.accepts_requires_grad = "grad" in given
     result.keeps_graph = "keeps" in given
     result.storage = "shared" if "shared" in given else "fresh"
+    result.leaf = "computed" not in given
     return result
 
 

@@ -248,7 +248,7 @@ _ROWS: dict[str, str] = {
     ),
     **_family(
         "LazyInstanceNorm",
-        f"({_INSTANCE}) normalization parameters weight[affine] bias[affine&bias]"
+        f"({_NORM}) normalization parameters weight[affine] bias[affine&bias]"
         " buffers running_mean[track_running_stats] running_var[track_running_stats]"
         f" num_batches_tracked[track_running_stats] {_INSTANCE_CALL} shape=same",
     ),
@@ -260,7 +260,7 @@ _ROWS: dict[str, str] = {
     " call=nn.functional.layer_norm(input,normalized_shape,weight,bias,eps) shape=same",
     "RMSNorm": f"(normalized_shape:, eps=None, elementwise_affine=True, {_FACTORY}) normalization"
     " parameters weight[elementwise_affine]:normalized_shape"
-    " call=nn.functional.rms_norm(input,normalized_shape,weight,eps) shape=same",
+    " args=x call=nn.functional.rms_norm(x,normalized_shape,weight,eps) shape=same",
     "LocalResponseNorm": "(size:, alpha=0.0001, beta=0.75, k=1.0) normalization"
     " call=nn.functional.local_response_norm(input,size,alpha,beta,k) shape=same",
     "CrossMapLRN2d": "(size:, alpha=0.0001, beta=0.75, k=1) normalization saves input result shape=same",
@@ -288,6 +288,7 @@ _ROWS: dict[str, str] = {
     **_family(
         "FractionalMaxPool",
         "(kernel_size:, output_size=None, output_ratio=None, return_indices=False, _random_samples=None) pooling"
+        " buffers _random_samples[_random_samples]"
         " call=nn.functional.fractional_max_pool{d}d(input,kernel_size,output_size,output_ratio,return_indices)",
         "23",
     ),
@@ -366,7 +367,7 @@ _ROWS: dict[str, str] = {
     " call=nn.functional.triplet_margin_loss(anchor,positive,negative,margin,p,eps,swap,reduction=reduction)"
     " shape=loss",
     "TripletMarginWithDistanceLoss": "(*, distance_function=None, margin=1.0, swap=False, reduction='mean') loss"
-    " args=anchor,positive,negative call=nn.functional.triplet_margin_with_distance_loss(anchor,positive,negative)"
+    " children distance_function:PairwiseDistance args=anchor,positive,negative call=nn.functional.triplet_margin_with_distance_loss(anchor,positive,negative)"
     " shape=loss",
     "AdaptiveLogSoftmaxWithLoss": "(in_features:, n_classes:, cutoffs:, div_value=4.0, head_bias=False,"
     f" {_FACTORY}) loss children head:Linear tail:ModuleList args=input_,target_ outputs=output,loss"

@@ -356,6 +356,9 @@ def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any,
     """`step()`: the closure, then an in-place write of every tensor that has a gradient."""
     closure = argument(args, keywords, 0, "closure")
     result = None
+    law = optimizers.optimizer((instance.library or "").rpartition(".")[2])
+    if law is not None and law.closure and closure is None and not args and type(instance.cls) is Library:
+        m.refuse("optimizer-closure-missing", node, frame, m.seen(instance, node, frame), optimizer=law.name)
     if closure is not None:
         before = m.modes.grad_mode
         m.heap.put(m.modes, "grad_mode", True)

@@ -133,12 +133,19 @@ def requires_grad_(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fra
 
 @tensor_method("retain_grad")
 def retain_grad(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    if args[0].requires == NO:
+        m.refuse("retain-grad-of-untracked", node, frame, m.seen(args[0], node, frame, "no-grad"))
     m.heap.put(args[0], "retains", True)
     return None
 
 
 @tensor_method("register_hook", "register_post_accumulate_grad_hook")
 def register_hook(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    tensor = args[0]
+    if tensor.requires == NO:
+        m.refuse("hook-of-untracked", node, frame, m.seen(tensor, node, frame, "no-grad"))
+    if path == "register_hook" and len(args) > 1:
+        m.heap.put(tensor, "hooks", (*tensor.hooks, args[1]))
     return UNKNOWN
 
 
@@ -198,7 +205,7 @@ def setitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
         requires = YES if value.requires == YES and m.modes.grad_mode else requires | value.requires
     elif type(value) is Unknown and m.modes.grad_mode is not False and requires != YES:
         requires |= YES
-    m.rebase(row, bound, own, requires, node, frame)
+    m.rebase(row, bound, own, requires, node, frame, slices=not _is_mask(key))
     return None
 
 
@@ -215,6 +222,11 @@ def getitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     """`t[key]`: a view for numbers, slices, None and ...; a copy for tensors and lists."""
     own, key = args[0], args[1] if len(args) > 1 else UNKNOWN
     parts = key.items if type(key) is Sequence and key.kind == "tuple" else (key,)
+    if own.base is not None:
+        m.refresh(own)
+    for part in parts:
+        if type(part) is Tensor and part.dtype is not None and dtypes.category(part.dtype) in ("floating", "complex"):
+            m.refuse("index-dtype", node, frame, m.seen(part, node, frame, "dtype"), dtype=part.dtype)
     kinds = [_index_kind(part) for part in parts]
     shape = _indexed_shape(own.shape, parts, kinds)
     basic = "advanced" not in kinds and "unknown" not in kinds

@@ -568,7 +568,7 @@ class Copying:
 def _copied_tensor(m: Any, value: Tensor, node: Any, frame: Frame) -> Tensor:
     if value.leaf & LEAF == 0 and value.requires == YES:
         m.refuse("deepcopy-non-leaf", node, frame, m.seen(value, node, frame))
-    result = m.new_tensor(m.origin("created" if value.requires == YES else "created-no-grad", node, frame))
+    result = m.new_tensor(m.origin("copied", node, frame))
     for field in ("requires", "leaf", "dtype", "device", "shape", "parameter", "conj", "inference"):
         setattr(result, field, getattr(value, field))
     result.name, result.many = value.name, value.many

@@ -23,7 +23,7 @@ ROWS: dict[str, str] = {
     "shape=broadcast",
     "index_reduce": "(self, dim:, index, source, reduce:, *, include_self=True) new IndexReduceBackward0 "
     "saves index result self source dtype=same shape=same",
-    "index_select": "(self, dim:, index) new IndexSelectBackward0 saves index dtype=same shape=same",
+    "index_select": "(self, dim:, index) new IndexSelectBackward0 saves index dtype=same",
     "isin": "(elements?, test_elements?, test_element=None, element=None, *, assume_unique=False, "
     "invert=False) plain dtype=bool shape=same function",
     "masked_fill": "(self, mask, value) new MaskedFillBackward saves mask composite dtype=same "

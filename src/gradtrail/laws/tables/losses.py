@@ -57,7 +57,7 @@ ROWS: dict[str, str] = {
     "overloads=beta:nn.functional.smooth_l1_loss.beta function",
     "nn.functional.smooth_l1_loss.beta": "(self, target, size_average=None, reduce=None, reduction='mean', "
     "beta=1.0) new saves copy composite dtype=promote shape=loss function",
-    "nn.functional.soft_margin_loss": "(self, target, size_average=None, reduce=None, reduction='mean') new "
+    "nn.functional.soft_margin_loss": "(self, target!, size_average=None, reduce=None, reduction='mean') new "
     "SoftMarginLossBackward0 saves self target dtype=same shape=loss function",
     "nn.functional.triplet_margin_loss": "(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, "
     "swap=False, size_average=None, reduce=None, reduction='mean') new saves copy composite function",
