@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "laws"))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), folder) for folder in ("tests", "src")]
 
-import samples  # noqa: E402
 import torch  # noqa: E402
 import torchgen  # noqa: E402
-from measure import Call, Measured, can_grad, candidates, measure, slots  # noqa: E402
+from laws import samples  # noqa: E402
+from laws.measure import Call, Measured, can_grad, candidates, measure, slots  # noqa: E402
 
 from gradtrail.laws import dtypes, shapes  # noqa: E402
 
@@ -249,12 +249,13 @@ def draft(name: str, calls_by_dtype: list[tuple[torch.dtype, list[Call]]], param
     names, gathers = names_of(parameters)
     facts = Facts(names, gathers)
     for dtype, calls in calls_by_dtype:
+        step = max(1, len(calls) // DEEP)
         for index, call in enumerate(calls):
             if index == 0:
                 facts.name_outputs(call)
             if index < DEEP:
                 facts.mixed(call)
-            facts.add(call, deep=index < DEEP and dtype == calls_by_dtype[0][0])
+            facts.add(call, deep=index % step == 0 and dtype.is_floating_point == calls_by_dtype[0][0].is_floating_point)
     return facts.row(parameters)
 
 
@@ -274,7 +275,7 @@ def resolve_function(name: str) -> Any:
     return found
 
 
-DEEP = 5
+DEEP = 10
 
 PARAMETERS = {
     "view": "self, size...",
@@ -500,7 +501,7 @@ class Facts:
     def node(self) -> str:
         found: Counter[str] = Counter()
         for _, runs in self.measured:
-            found.update(measured.results[0].node for measured in runs.values() if measured.results and measured.results[0].node)
+            found.update(measured.results[0].node for measured in runs.values() if measured.results and measured.results[0].node and not measured.results[0].same_as)
         if len(found) == 1:
             return next(iter(found))
         stems = {re.sub(r"\d+$", "", node) for node in found}
@@ -535,6 +536,11 @@ class Facts:
                 exact = False
             if common:
                 needs_by_what[what] = common
+        for possible, runs in usable:
+            for single, run in runs.items():
+                needs_now = {single} if single else set(possible)
+                met = any(needs & needs_now for needs in needs_by_what.values())
+                exact = exact and (not run.results or run.frees is None or run.frees == met)
         possible_all = set.intersection(*(set(possible) for possible, _ in usable))
         words = []
         for what, needs in needs_by_what.items():

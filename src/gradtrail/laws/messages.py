@@ -166,7 +166,7 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "One of the differentiated Tensors does not require grad",
         "a gradient needs a tracked input",
     ),
-    "derivative-missing": ("NotImplementedError", "is not implemented", "some operations have no derivative"),
+    "derivative-missing": ("RuntimeError", "is not implemented", "some operations have no derivative"),
     "hook-of-untracked": (
         "RuntimeError",
         "cannot register a hook on a tensor that doesn't require gradient",
@@ -236,7 +236,7 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "read 2.13",
     ),
     "dtype-mismatch": ("RuntimeError", "Found dtype", "a loss and its target share a dtype"),
-    "dtype-mismatch-matmul": ("RuntimeError", "must have the same dtype", "factors share a dtype"),
+    "dtype-mismatch-matmul": ("RuntimeError", "have the same dtype", "factors share a dtype"),
     "result-type-cast": (
         "RuntimeError",
         "can't be cast to the desired output type",

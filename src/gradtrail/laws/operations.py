@@ -102,7 +102,7 @@ SAME_WHEN = (
 
 GRADIENTS = ("yes", "zero", "no", "unimplemented")
 """Whether a gradient flows: "zero" has a grad_fn and a gradient of zeros, "unimplemented" has a grad_fn
-(named NotImplemented) whose backward raises NotImplementedError."""
+(mostly named NotImplemented) whose backward raises RuntimeError."""
 
 DTYPES = (
     "same",

@@ -15,7 +15,8 @@ class Parametrization(NamedTuple):
     `parameters` are the attribute paths, with `{name}` in them, of what is trainable afterwards;
     `buffers` likewise. `recomputed` says when the tensor behind the name is made: "on-read" (a property:
     a new tensor at each read), "on-forward" (a plain attribute, made anew by a forward pre-hook).
-    `name_argument` is the argument that names the parameter.
+    `name_argument` is the argument that names the parameter. `tracked_at_once` is False where the tensor
+    behind the name is a leaf without gradient until the first forward.
     """
 
     path: str
@@ -23,6 +24,7 @@ class Parametrization(NamedTuple):
     buffers: tuple[str, ...]
     recomputed: str
     name_argument: str = "name"
+    tracked_at_once: bool = True
 
 
 _ON_READ = "on-read"
@@ -75,7 +77,9 @@ def parametrization(path: str) -> Parametrization | None:
     row = _ROWS.get(path)
     if row is None:
         return None
-    return Parametrization(path, *row, name_argument=_NAME_ARGUMENT.get(path, "name"))
+    # The old spectral_norm sets `weight.data` there (torch/nn/utils/spectral_norm.py, SpectralNorm.apply).
+    at_once = path != "torch.nn.utils.spectral_norm"
+    return Parametrization(path, *row, _NAME_ARGUMENT.get(path, "name"), at_once)
 
 
 def paths() -> tuple[str, ...]:
