@@ -74,6 +74,7 @@ gradtrail.laws.dtypes
 gradtrail.laws.factories
 gradtrail.laws.messages
 gradtrail.laws.modules
+gradtrail.laws.node_names
 gradtrail.laws.numpy_bridge
 gradtrail.laws.operations
 gradtrail.laws.optimizers
@@ -90,6 +91,7 @@ gradtrail.laws.tables.views
 gradtrail.laws.text
 gradtrail.reports
 gradtrail.reports.cells
+gradtrail.reports.left_out
 gradtrail.reports.names
 gradtrail.reports.terminal
 gradtrail.source

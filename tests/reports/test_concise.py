@@ -23,6 +23,14 @@ def test_findings_and_what_was_left_out() -> None:
     )
 
 
+def test_many_limits_are_told_once() -> None:
+    limits = [NotLookedAt(FOLDER + f"/{number}.py", text("a limit"), failed=False) for number in range(9)]
+    assert render([], limits, FOLDER).splitlines()[2:] == [
+        "2.py: note: a limit",
+        "note: 6 notes more of this kind (the JSON report has them all)",
+    ]
+
+
 def test_a_message_stays_on_its_line() -> None:
     finding = FINDING._replace(message=text("{name}", name="a\nb"))
     assert render([finding], [], FOLDER).count("\n") == 1

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from gradtrail.laws.operations import names, operation
+from gradtrail.laws.operations import RESULTS, SAME_WHEN, VALUE_KINDS, names, operation
+from gradtrail.reports import op_page
 from gradtrail.reports.op_page import facts, render, spellings
 
 
@@ -37,6 +38,12 @@ mul(self, other)
                   retain_graph=True
 """
     )
+
+
+def test_every_word_of_the_rows_has_its_sentence() -> None:
+    assert set(op_page._COMES_BACK) == set(RESULTS)
+    assert set(op_page._SAME_WHEN) == set(SAME_WHEN)
+    assert set(op_page._KINDS) == {*VALUE_KINDS, ""}
 
 
 @pytest.mark.parametrize("name", names())

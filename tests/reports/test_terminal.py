@@ -105,9 +105,7 @@ not looked at: missing.py: no such file or folder
 note: b.py: limit 0
 note: b.py: limit 1
 note: b.py: limit 2
-note: b.py: limit 3
-note: b.py: limit 4
-note: 2 notes more of this kind (all of them in the JSON report)
+note: 4 notes more of this kind (the JSON report has them all)
 Found nothing in 1 file.
 """
     )

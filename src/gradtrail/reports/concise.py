@@ -6,20 +6,18 @@ from collections.abc import Iterable
 
 from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
 from gradtrail.reports.cells import clean
+from gradtrail.reports.left_out import head, left_out
 from gradtrail.reports.names import shown_name
 
 
 def render(findings: Iterable[Diagnostic], not_looked_at: Iterable[NotLookedAt], folder: str = "") -> str:
     """The findings, then what could not be looked at, as lines; names are relative to `folder`."""
     lines = [_line(finding, folder) for finding in findings]
-    lines += [left_out(one, folder) for one in not_looked_at]
+    told, rest = left_out(not_looked_at)
+    lines += [f"{shown_name(one.filename, folder)}: {head(one)}: {clean(str(one.reason))}" for one in told]
+    if rest:
+        lines.append(rest)
     return "".join(line + "\n" for line in lines)
-
-
-def left_out(one: NotLookedAt, folder: str = "") -> str:
-    """The line for something that was not looked at, or only in part."""
-    head = "not looked at" if one.failed else "note"
-    return f"{shown_name(one.filename, folder)}: {head}: {clean(str(one.reason))}"
 
 
 def _line(finding: Diagnostic, folder: str) -> str:

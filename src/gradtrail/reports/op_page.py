@@ -11,14 +11,32 @@ _COMES_BACK = {
     "view": "a view: a new tensor object on the same storage",
     "views": "several views: new tensor objects on the same storage",
     "maybe-view": "a view or a copy, whichever torch can make",
-    "maybe-same": "the very same tensor {when}; else a new tensor",
+    "maybe-same": "the very same tensor {when}; else {otherwise}",
     "same": "the very same tensor",
     "written": "the same tensor, written in place",
+    "alias": "new tensor objects on the same storage, which torch does not treat as views",
     "detached": "a new tensor object on the same storage, without history",
     "plain": "a new tensor that never requires grad",
     "python": "a Python value, no tensor",
     "none": "nothing (None)",
     "cut": "the same tensor, its history taken away in place",
+}
+
+_OTHERWISE = {"new": "a new tensor", "view": "a view of it", "maybe-view": "a view of it or a copy"}
+
+_KINDS = {
+    "tensor": "a tensor as `{argument}`",
+    "matrix": "a tensor of at most two dimensions as `{argument}`",
+    "batch": "a tensor of three or more dimensions as `{argument}`",
+    "dtype": "a dtype as `{argument}`",
+    "text": "a string as `{argument}`",
+    "true": "`{argument}` true",
+    "false": "`{argument}` false",
+    "number": "a number as `{argument}`",
+    "basic": "a basic index as `{argument}`",
+    "advanced": "an advanced index as `{argument}`",
+    "value": "a value as `{argument}`",
+    "": "the argument `{argument}`",
 }
 
 _SAME_WHEN = {
@@ -104,7 +122,7 @@ def _argument(operation: Operation, name: str) -> str:
 def _comes_back(operation: Operation) -> Text:
     template = _COMES_BACK[operation.result]
     if "{when}" in template:
-        return text(template, when=_SAME_WHEN[operation.same_when])
+        return text(template, when=_SAME_WHEN[operation.same_when], otherwise=_OTHERWISE[operation.otherwise])
     return text(template)
 
 
@@ -170,7 +188,7 @@ def _leaf(operation: Operation) -> Text:
 
 
 def _node(operation: Operation) -> list[Text]:
-    if operation.node == "NotImplemented":
+    if operation.gradient == "unimplemented":
         return [text("NotImplemented: torch has no formula for its gradient, and backward raises")]
     told = []
     if operation.node:
@@ -214,15 +232,10 @@ def _writes(operation: Operation) -> list[Text]:
 
 
 def _overloads(operation: Operation) -> list[Text]:
-    told = []
-    for argument, only_tensor, name in operation.overloads:
-        template = (
-            "a tensor as `{argument}` it is `{name}`"
-            if only_tensor
-            else "the argument `{argument}` it is `{name}`"
-        )
-        told.append(text(template, argument=argument, name=name))
-    return told
+    return [
+        text(_KINDS.get(kind, _KINDS[""]) + ": it is `{name}`", argument=argument, name=name)
+        for argument, kind, name in operation.overloads
+    ]
 
 
 def _listed(names: list[str], word: str) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gradtrail.findings.diagnostic import Diagnostic, Fix, NotLookedAt
 from gradtrail.laws.text import Text
 from gradtrail.reports.cells import ELLIPSIS, Drawn, clean, cut, draw, width, wrap
+from gradtrail.reports.left_out import head, left_out
 from gradtrail.reports.names import counted, shown_name
 from gradtrail.source.place import Edit, Place
 from gradtrail.source.text import SourceText, apply, split_lines
@@ -24,8 +25,6 @@ _LABEL_ROOM = 28
 _LABEL_BELOW = 40
 """The cells that a label gets when it stands below its mark, if the mark stands far to the right."""
 
-_LIMITS_SHOWN = 5
-"""How many notes on what was left out by choice are drawn."""
 
 _COLOURS = {
     "error": "1;31",
@@ -350,15 +349,12 @@ def _ending(
     findings: Sequence[Diagnostic], not_looked_at: Sequence[NotLookedAt], files: int, style: Style
 ) -> str:
     lines: list[str] = []
-    failed = [one for one in not_looked_at if one.failed]
-    limits = [one for one in not_looked_at if not one.failed]
-    for head, left_out in (("not looked at:", failed), ("note:", limits[:_LIMITS_SHOWN])):
-        for one in left_out:
-            words = f"{head} {shown_name(one.filename, style.folder)}: {_sentence(one.reason)}"
-            lines += wrap(words, style.width, hanging=4)
-    if len(limits) > _LIMITS_SHOWN:
-        more = counted(len(limits) - _LIMITS_SHOWN, "note")
-        lines += wrap(f"note: {more} more of this kind (all of them in the JSON report)", style.width, 4)
+    told, rest = left_out(not_looked_at)
+    for one in told:
+        words = f"{head(one)}: {shown_name(one.filename, style.folder)}: {_sentence(one.reason)}"
+        lines += wrap(words, style.width, hanging=4)
+    if rest:
+        lines += wrap(rest, style.width, hanging=4)
     lines.append(style.paint("bold", summary(findings, files)))
     return "".join(line + "\n" for line in lines)
 
