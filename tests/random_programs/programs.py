@@ -248,7 +248,7 @@ SCENES: tuple[Form, ...] = tuple(
 )
 """Short stories that random statements would seldom tell: most of what torch refuses takes several steps."""
 
-# A loop is entered at least once: so the interpreter takes it, as nobody writes one that never runs.
+# A loop of unknown length has several rounds: so the interpreter takes it, as faults of later rounds count.
 BLOCKS = (
     "if flag():",
     "if not flag():",
@@ -257,8 +257,8 @@ BLOCKS = (
     "for _ in range(1):",
     "for _ in range(2):",
     "for _ in range(3):",
-    "for _ in range(1 + flag()):",
-    "rounds = 0\nwhile rounds < 1 or flag():\n    rounds += 1",
+    "for _ in range(5 + flag()):",
+    "rounds = 0\nwhile rounds < 5 or flag():\n    rounds += 1",
     "with torch.no_grad():",
     "with torch.enable_grad():",
     "with torch.inference_mode():",

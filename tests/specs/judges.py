@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from support.revealing import SCHEDULES, Record, run
+from support.revealing import SCHEDULES, Record, false_in_every_context, run
 
 from .adapter import Row, Stated, piece_of, refused, stated
 from .pages import Program
@@ -54,7 +54,11 @@ def unlike_stated(program: Program, all_stated: Iterable[Stated]) -> Disagreemen
             if missing := (facts or UNKNOWN) - UNKNOWN - each.facts:
                 yield row, f"not stated: {listed(missing)}; stated: {listed(each.facts)}"
     asked = {row: frozenset().union(*(one.facts for one in each)) for row, each in by_row.items()}
-    yield from untrue(runs(program, asked))
+    for record in runs(program, asked):
+        for seen in record.seen:
+            contexts = [each.facts for each in by_row[seen.row]]
+            for fact in sorted(false_in_every_context(seen, contexts)):
+                yield seen.row, f"false on torch: {fact}; true: {listed(seen.true)}"
 
 
 def unlike_refused(program: Program, all_refused: Iterable[tuple[Row, str]]) -> Disagreements:

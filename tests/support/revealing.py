@@ -12,7 +12,8 @@ import contextlib
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
@@ -48,6 +49,16 @@ class Seen(NamedTuple):
     bad: tuple[str, ...]
 
 
+def false_in_every_context(seen: Seen, contexts: Sequence[frozenset[str]]) -> frozenset[str]:
+    """The facts that are false of what was seen, when no context of the row describes it; else none.
+
+    A row may be passed in several contexts (calls, rounds), each with facts of its own. What torch
+    shows has to lie in one of them.
+    """
+    wrong = [facts & seen.false for facts in contexts]
+    return min(wrong, key=len) if wrong else frozenset()
+
+
 class Raised(NamedTuple):
     """An exception that passed through the program, at the innermost row of it, caught or not."""
 
@@ -57,12 +68,15 @@ class Raised(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A run: what was revealed and raised, in order, the exception that ended it, and the rows it passed."""
+    """A run: what was revealed and raised, in order, and the exception that ended it.
+
+    `reached` has the rows that it passed, and how often the function that a row is in was called.
+    """
 
     seen: tuple[Seen, ...]
     raised: tuple[Raised, ...]
     ended_by: str | None
-    reached: frozenset[Row]
+    reached: dict[Row, int]
 
 
 class _Recorder:
@@ -73,7 +87,8 @@ class _Recorder:
         self.asked = asked
         self.seen: list[Seen] = []
         self.raised: list[Raised] = []
-        self.reached: set[Row] = set()
+        self.codes: dict[Row, CodeType] = {}
+        self.calls: Counter[CodeType] = Counter()
 
     def reveal(self, value: Any) -> Any:
         """What the program calls."""
@@ -94,14 +109,20 @@ class _Recorder:
         """What `sys.settrace` calls."""
         if frame.f_code.co_filename not in self.files:
             return None
-        if event == "line":
-            self.reached.add((frame.f_code.co_filename, frame.f_lineno))
+        if event == "call":
+            self.calls[frame.f_code] += 1
+        elif event == "line":
+            self.codes[frame.f_code.co_filename, frame.f_lineno] = frame.f_code
         elif event == "exception":
             kind, error, traceback = argument
             if not issubclass(kind, (StopIteration, GeneratorExit)) and not self._passed_before(traceback):
                 row = (frame.f_code.co_filename, frame.f_lineno)
                 self.raised.append(Raised(row, kind.__name__, str(error)))
         return self.trace
+
+    def reached(self) -> dict[Row, int]:
+        """The rows that were passed, and how often the function that each is in was called."""
+        return {row: self.calls[code] for row, code in self.codes.items()}
 
     def _passed_before(self, traceback: Any) -> bool:
         """Whether the exception came out of another frame of the program, and so is known already."""
@@ -151,7 +172,7 @@ def run(
             ended_by = f"{type(error).__name__}: {error}"
         finally:
             sys.settrace(before)
-    return Record(tuple(recorder.seen), tuple(recorder.raised), ended_by, frozenset(recorder.reached))
+    return Record(tuple(recorder.seen), tuple(recorder.raised), ended_by, recorder.reached())
 
 
 @contextlib.contextmanager
