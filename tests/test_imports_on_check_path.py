@@ -105,9 +105,9 @@ gradtrail.source.words
 
 STANDARD = frozenset(
     """
-    __future__ _ast _bisect _collections _functools _operator _sre _typing
+    __future__ _ast _bisect _collections _functools _locale _operator _sre _typing
     ast bisect collections contextlib copyreg enum functools gc itertools keyword operator re reprlib
-    types typing warnings
+    sre_compile sre_constants sre_parse types typing warnings
     """.split()
 )
 """The modules of the standard library that may be imported; it depends on the release of Python."""
