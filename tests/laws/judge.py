@@ -363,7 +363,7 @@ class Verdict:
         operation = self.operation
         if operation.gradient == "zero" and self.zeros and not all(self.zeros):
             self.problem("gradient", "not always zero")
-        if operation.gradient == "yes" and self.zeros and all(self.zeros) and operation.result != "written":
+        if operation.gradient == "yes" and self.zeros and all(self.zeros):
             self.problem("gradient", "always zero")
         if operation.gradient == "yes" and self.unlisted_gradient and not self.zeros:
             self.problem("gradient", "not implemented")

@@ -111,7 +111,9 @@ def fresh(tensor: torch.Tensor, needs: bool, leaf: bool = False) -> torch.Tensor
     if leaf:
         return copy.detach().requires_grad_()
     source = copy.detach().requires_grad_()
-    return source.clone() if not (source.is_conj() or source.is_neg()) else torch.mul(source, 1)
+    made = source.clone() if not (source.is_conj() or source.is_neg()) else torch.mul(source, 1)
+    made.source = source  # type: ignore[attr-defined]
+    return made
 
 
 class Run(NamedTuple):
@@ -247,9 +249,10 @@ def measure(call: Call, found: list[Slot], needs: frozenset[str], gradients: boo
 
 def _all_zero(call: Call, found: list[Slot], needs: frozenset[str]) -> bool | None:
     forward = run(call, found, needs)
-    wanted = [own for slot, own in zip(found, forward.inputs) if own.requires_grad and slot.name in needs]
+    # The sources, because an input that was written in place is a result itself by now.
+    wanted = [own.source for own in forward.inputs if hasattr(own, "source")]
     roots = [output for output in forward.outputs if output.requires_grad and output.grad_fn is not None]
-    if not wanted or any(own is root for own in wanted for root in roots):
+    if not wanted:
         return None
     try:
         gradients = torch.autograd.grad(

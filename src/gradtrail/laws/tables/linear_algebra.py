@@ -146,7 +146,7 @@ ROWS: dict[str, str] = {
     "svd_lowrank": "(A, q=6, niter=2, M?) new outputs=U,S,V saves A result1 result2 composite dtype=same "
     "function",
     "tensordot": "(a, b, dims=2) new ViewBackward0 saves a@b composite dtype=same function",
-    "trace": "(self) new TraceBackward0 dtype=same shape=reduce",
+    "trace": "(self) new TraceBackward0 dtype=same shape=scalar",
     "triangular_solve": "(self, A, upper=True, transpose=False, unitriangular=False) new "
     "TriangularSolveBackward0 saves A result0 self outputs=solution,cloned_coefficient dtype=same shape=same",
     "vdot": "(self, other) new VdotBackward0 saves other@self self@other dtype=same shape=scalar",
