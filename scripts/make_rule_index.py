@@ -56,7 +56,7 @@ def words(found: tuple[bytes, ...]) -> str:
     """The words of the byte filter."""
     if not found:
         return "WORDS: tuple[bytes, ...] = ()\n"
-    rows = "".join(f"    b{quoted(word.decode('ascii'))},\n" for word in found)
+    rows = "".join(f"    {word!r},\n" for word in found)
     return f"WORDS: tuple[bytes, ...] = (\n{rows})\n"
 
 

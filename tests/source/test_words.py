@@ -6,7 +6,7 @@ from gradtrail.source.words import filter_for
 
 
 def test_a_file_must_say_torch_and_one_of_the_words() -> None:
-    may_matter = filter_for([b"backward", b".numpy("])
+    may_matter = filter_for([rb"backward", rb"\.numpy\("])
     assert may_matter(b"import torch\nx.numpy()\n")
     assert may_matter(b"loss.backward()\nimport torch\n")
     assert not may_matter(b"import torch\nx.numpyx()\n")

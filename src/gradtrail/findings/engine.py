@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,12 +16,15 @@ from gradtrail.laws.text import Text, text
 from gradtrail.source.files import Skipped, SourceFiles, discover
 from gradtrail.source.place import Place
 from gradtrail.source.reading import Unreadable, make_room
-from gradtrail.source.words import filter_for
+from gradtrail.source.words import filter_for, pattern_of
 
 if TYPE_CHECKING:
     from gradtrail.interp.journal import Journal
     from gradtrail.interp.project import Project
     from gradtrail.source.text import SourceText
+
+EVERYTHING = "GRADTRAIL_EVERYTHING"
+"""Set to 1, every file and every function is walked: the oracle for what the byte filter leaves out."""
 
 Interpret = Callable[..., "Journal"]
 
@@ -101,8 +105,11 @@ def check_paths(
     comes back in `Report.not_looked_at`. A mistake of ours raises only under GRADTRAIL_STRICT=1.
     """
     index = registry.index()
+    words = () if os.environ.get(EVERYTHING) == "1" else index.words
+    folders = any(os.path.isdir(path) for path in paths)
     run = _Run(Chosen(index.hears, select, ignore), torch_version, interpret)
-    may_matter = filter_for(index.words)
+    run.words = pattern_of(words) if words and folders else None
+    may_matter = filter_for(words)
     named = {os.path.abspath(path) for path in paths}
     was_collecting = gc.isenabled()
     gc.disable()
@@ -159,6 +166,7 @@ class _Run:
     ) -> None:
         self.sources = SourceFiles() if sources is None else sources
         self._chosen = chosen
+        self.words: re.Pattern[bytes] | None = None
         self._torch_version = torch_version
         self._interpret = interpret
         self._project: Project | None = None
@@ -232,7 +240,7 @@ class _Run:
         from gradtrail.interp.project import Project
 
         if self._project is None:
-            self._project = Project(self.sources)
+            self._project = Project(self.sources, self.words)
         return interpret(self._project, filename, torch_version=self._torch_version)
 
     def _our_mistake(self, filename: str, error: Exception) -> None:

@@ -39,11 +39,13 @@ class Rule:
     """One kind of mistake. The docstring of a subclass is its page.
 
     `hears` names the kinds of events (`Event.kind`) that `check` is called with.
-    `words` are byte strings of which a file must hold at least one for the rule to matter there.
+    `words` are regular expressions over bytes, of which a file must hold at least one for the rule to
+    matter there; they also choose the functions that are walked without a caller. None: everywhere.
     """
 
     name: ClassVar[str]
     severity: ClassVar[str] = "error"
+    words: ClassVar[tuple[bytes, ...]] = ()
     hears: ClassVar[tuple[str, ...]]
     examples: ClassVar[tuple[Example, ...]]
     near_misses: ClassVar[tuple[NearMiss, ...]]

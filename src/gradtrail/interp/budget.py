@@ -6,6 +6,8 @@ from gradtrail.laws.text import Text, text
 
 STEPS_OF_MODULE = 400_000
 STEPS_OF_FUNCTION = 60_000
+STEPS_OF_FUNCTION_IN_FOLDER = 1_500
+STEPS_OF_FILE = 6_000
 DEPTH_OF_CALLS = 40
 DEPTH_OF_RECURSION = 6
 ROUNDS_OF_LOOP = 3
@@ -13,7 +15,7 @@ ITEMS_OF_LOOP = 24
 ITEMS_OF_SEQUENCE = 256
 
 SENTENCES: dict[str, str] = {
-    "steps": "the work on `{name}` was stopped after {steps} steps; what comes after is not looked at",
+    "steps": "{number} of its functions took too many steps and were followed in part only, `{name}` first",
     "depth": "calls deeper than {depth} are not followed (in `{name}`)",
 }
 

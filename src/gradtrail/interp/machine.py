@@ -35,6 +35,7 @@ OnValue = Callable[[Any, Frame, Any], None]
 class Machine(Libraries):
     """Interprets the files of one project, one as entry at a time."""
 
+    steps_left = 0  # for the entries of a file that nobody calls
     modes_left: dict[str, Any] = {}  # what the last piece of work left switched, for those who import it
 
     def run(self, space: Space) -> Journal:
@@ -42,9 +43,12 @@ class Machine(Libraries):
         self.journal = Journal(space.filename)
         self.limits_told = set()
         self.heap.push()
+        self.cut_short: list[str] = []
         try:
             self._body(space)
             self._uncalled(space)
+            if self.cut_short:
+                self.tell_limit("steps", self.cut_short[0], number=len(self.cut_short))
         finally:
             while self.heap.logs:
                 self.heap.undo()
@@ -65,7 +69,7 @@ class Machine(Libraries):
         except PathEnds:
             pass
         except BudgetSpent:
-            self.tell_limit("steps", name, steps=steps)
+            self.cut_short.append(name)
         while len(self.heap.logs) > level:
             self.heap.keep()
         fresh = Modes()
@@ -79,14 +83,20 @@ class Machine(Libraries):
 
     def _uncalled(self, space: Space) -> None:
         """Functions and methods that the body did not reach, with unknown arguments."""
+        worth = self.project.worth_walking(space.filename)
+        self.steps_left = budget.STEPS_OF_FILE if self.project.words is not None else 1 << 40
         for function in space.functions:
-            if not function.called:
+            if not function.called and worth(function.node):
                 self._entry(function, [], space)
         for cls in space.classes:
-            self._methods(cls, space)
+            self._methods(cls, space, worth)
 
-    def _methods(self, cls: Class, space: Space) -> None:
-        waiting = [one for one in cls.members.values() if type(one) is Function and not one.called and one.owner is cls]
+    def _methods(self, cls: Class, space: Space, worth: Callable[[Any], bool]) -> None:
+        waiting = [
+            one
+            for one in cls.members.values()
+            if type(one) is Function and not one.called and one.owner is cls and worth(one.node)
+        ]
         if not waiting:
             return
         frame = Frame({}, space, None, None, None)
@@ -97,7 +107,7 @@ class Machine(Libraries):
 
         self.quiet += bool(cls.made)
         try:
-            self._within(budget.STEPS_OF_FUNCTION, cls.name, make)
+            self._within(self._allowance(), cls.name, make)
         finally:
             self.quiet -= bool(cls.made)
         receiver = made[0] if made else UNKNOWN
@@ -110,12 +120,16 @@ class Machine(Libraries):
         """One function nobody calls, as an entry point; what it does to objects is taken back."""
         frame = Frame({}, space, None, None, None)
         self.heap.push()
-        self._within(
-            budget.STEPS_OF_FUNCTION,
-            function.name,
-            lambda: self.call_function(function, first, {}, function.node, frame),
-        )
+        allowed = self._allowance()
+        self._within(allowed, function.name, lambda: self.call_function(function, first, {}, function.node, frame))
+        self.steps_left -= self.steps
         self.heap.undo()
+
+    def _allowance(self) -> int:
+        """The steps for one entry nobody calls: few in a folder, where there are many of them."""
+        if self.project.words is None:
+            return budget.STEPS_OF_FUNCTION
+        return max(min(budget.STEPS_OF_FUNCTION_IN_FOLDER, self.steps_left), 0)
 
     def run_imported(self, space: Space) -> None:
         """Walk the body of an imported file, once; nothing is told of it."""

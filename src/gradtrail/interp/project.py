@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
+import re
+from bisect import bisect_left
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradtrail.source.files import SourceFiles
@@ -42,8 +45,10 @@ class Space:
 class Project:
     """Files by name, and the spaces that imports have brought in."""
 
-    def __init__(self, files: SourceFiles) -> None:
+    def __init__(self, files: SourceFiles, words: re.Pattern[bytes] | None = None) -> None:
+        """`words` find what makes a function worth walking without a caller; None: all of them are."""
         self.files = files
+        self.words = words
         self.imported: dict[str, Space] = {}
         self.machine: Machine | None = None
         self._found: dict[tuple[str, str], str | None] = {}
@@ -63,6 +68,24 @@ class Project:
                 return None
             self.imported[filename] = space
         return space
+
+    def worth_walking(self, filename: str) -> Callable[[ast.AST], bool]:
+        """Whether a definition in a file holds one of the words, asked by its rows."""
+        if self.words is None:
+            return lambda node: True
+        data = self.data(filename)
+        rows: list[int] = []
+        row, done = 1, 0
+        for match in self.words.finditer(data):
+            row += data.count(b"\n", done, match.start() + 1)
+            done = match.start() + 1
+            rows.append(row)
+
+        def holds(node: Any) -> bool:
+            index = bisect_left(rows, node.lineno)
+            return index < len(rows) and rows[index] <= node.end_lineno
+
+        return holds
 
     def data(self, filename: str) -> bytes:
         """The bytes of a file; empty when it cannot be read."""

@@ -36,11 +36,12 @@ MODULE_NAMES = {"__file__": STR, "__doc__": STR, "__package__": STR, "__spec__":
 class Lazy:
     """A name that an import of another project file binds; that file is read when the name is used."""
 
-    __slots__ = ("filename", "name")
+    __slots__ = ("filename", "name", "busy")
 
     def __init__(self, filename: str, name: str | None) -> None:
         self.filename = filename
         self.name = name
+        self.busy = False
 
 
 class Statements(Core):
@@ -169,11 +170,15 @@ class Statements(Core):
     def fetch(self, lazy: Lazy) -> Any:
         """The value behind a lazily imported name."""
         space = self.project.module(lazy.filename)
-        if space is None:
+        if space is None or lazy.busy:
             return UNKNOWN
         if lazy.name is None:
             return Module(space)
-        return self.name_of_module(space, lazy.name)
+        lazy.busy = True  # two files may import a name from each other
+        try:
+            return self.name_of_module(space, lazy.name)
+        finally:
+            lazy.busy = False
 
     def name_of_module(self, space: Any, name: str) -> Any:
         """A name of another file: its body is walked when it is first asked for one."""

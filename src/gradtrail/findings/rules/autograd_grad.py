@@ -27,6 +27,7 @@ class UnusedGradInput(Rule):
     """
 
     name = "unused-grad-input"
+    words = (rb"autograd\.grad\(",)
     hears = ("grad-unused",)
     examples = (
         Example(
@@ -87,6 +88,7 @@ class UntrackedGradInput(Rule):
     """
 
     name = "untracked-grad-input"
+    words = (rb"autograd\.grad\(",)
     hears = ("grad-input-not-tracked",)
     examples = (
         Example(
@@ -145,6 +147,7 @@ class OnceDifferentiableTwice(Rule):
     """
 
     name = "once-differentiable-twice"
+    words = (rb"once_differentiable",)
     hears = ("once-differentiable",)
     examples = (
         Example(

@@ -28,6 +28,7 @@ class BackwardWithoutGraph(Rule):
     """
 
     name = "backward-without-graph"
+    words = (rb"\.backward\(", rb"autograd\.(?:grad|backward)\(",)
     hears = ("backward-no-grad-fn",)
     examples = (
         Example(
@@ -143,6 +144,7 @@ class BackwardFromNonScalar(Rule):
     """
 
     name = "backward-from-non-scalar"
+    words = (rb"\.backward\(",)
     hears = ("backward-non-scalar",)
     examples = (
         Example(
@@ -215,6 +217,7 @@ class SecondBackward(Rule):
     """
 
     name = "second-backward"
+    words = (rb"\.backward\(", rb"autograd\.(?:grad|backward)\(",)
     hears = ("backward-twice",)
     examples = (
         Example(

@@ -28,6 +28,7 @@ class ReentrantCheckpointWithoutGrad(Rule):
 
     name = "reentrant-checkpoint-without-grad"
     severity = "warning"
+    words = (rb"checkpoint\(",)
     hears = ("checkpoint-cut",)
     examples = (
         Example(

@@ -30,6 +30,7 @@ class MixedDevices(Rule):
     """
 
     name = "mixed-devices"
+    words = (rb"\.backward\(", rb"no_grad", rb"inference_mode",)
     hears = ("device-mismatch",)
     examples = (
         Example(
@@ -112,7 +113,8 @@ class MixedDtypes(Rule):
     """
 
     name = "mixed-dtypes"
-    hears = ("dtype-mismatch",)
+    words = (rb"from_numpy", rb"float64", rb"\.double\(",)
+    hears = ("dtype-mismatch", "dtype-mismatch-matmul")
     examples = (
         Example(
             title="numpy's float64 into a layer",
@@ -180,6 +182,7 @@ class InPlaceCast(Rule):
     """
 
     name = "in-place-cast"
+    words = (rb"\.backward\(",)
     hears = ("result-type-cast",)
     examples = (
         Example(

@@ -27,6 +27,7 @@ class DroppedResult(Rule):
 
     name = "dropped-result"
     severity = "warning"
+    words = (rb"\n[ \t]*[\w.\[\]]+\.(?:detach|to|cuda|cpu|float|double|half|long|int|reshape|view|squeeze|unsqueeze|permute|transpose|clone|contiguous|type)\([^\n]*\)[ \t\r]*(?:#[^\n]*)?(?:\n|$)",)
     hears = ("result-dropped",)
     examples = (
         Example(

@@ -28,6 +28,7 @@ class InPlaceOnLeaf(Rule):
     """
 
     name = "in-place-on-leaf"
+    words = (rb"requires_grad", rb"inplace=True", rb"\.(?:weight|bias)\b[^\n]*(?:[-+*/]=|\] *=|_\()",)
     hears = ("leaf-in-place", "leaf-view-in-place")
     examples = (
         Example(
@@ -127,6 +128,7 @@ class InPlaceOnView(Rule):
     """
 
     name = "in-place-on-view"
+    words = (rb"inplace=True", rb"autograd\.Function", rb"\.backward\(", rb"(?:no_grad|chunk|split|unbind)\(",)
     hears = ("multi-view-in-place", "no-grad-view-in-place", "function-view-in-place")
     examples = (
         Example(
@@ -258,6 +260,7 @@ class InPlaceOnSavedTensor(Rule):
     """
 
     name = "in-place-on-saved-tensor"
+    words = (rb"\.backward\(",)
     hears = ("saved-modified",)
     examples = (
         Example(
@@ -362,6 +365,7 @@ class DetachOfViewInPlace(Rule):
     """
 
     name = "detach-of-view-in-place"
+    words = (rb"detach_\(",)
     hears = ("detach-view-in-place",)
     examples = (
         Example(

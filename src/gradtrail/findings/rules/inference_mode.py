@@ -26,6 +26,7 @@ class InferenceTensorInBackward(Rule):
     """
 
     name = "inference-tensor-in-backward"
+    words = (rb"inference_mode",)
     hears = ("inference-saved", "inference-in-place")
     examples = (
         Example(

@@ -32,6 +32,7 @@ class NonLeafInOptimizer(Rule):
     """
 
     name = "non-leaf-in-optimizer"
+    words = (rb"optim\.", rb"optim import",)
     hears = ("non-leaf-optimizer",)
     examples = (
         Example(
@@ -218,6 +219,7 @@ class GradOfNonLeaf(Rule):
 
     name = "grad-of-non-leaf"
     severity = "warning"
+    words = (rb"\.grad\b(?!\()",)
     hears = ("grad-of-non-leaf",)
     examples = (
         Example(
@@ -281,6 +283,7 @@ class RequiresGradOnNonLeaf(Rule):
     """
 
     name = "requires-grad-on-non-leaf"
+    words = (rb"requires_grad",)
     hears = ("flag-of-non-leaf",)
     examples = (
         Example(
@@ -366,6 +369,7 @@ class RequiresGradOnIntegers(Rule):
     """
 
     name = "requires-grad-on-integers"
+    words = (rb"requires_grad", rb"Parameter\(torch\.(?:arange|randint|tensor)",)
     hears = ("requires-grad-integer",)
     examples = (
         Example(

@@ -29,6 +29,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
     """
 
     name = "numpy-of-tensor-that-requires-grad"
+    words = (rb"\.numpy\(", rb"np\.(?:array|asarray|mean|stack|concatenate|sum|max|min|std)\(", rb"plt\.", rb"\.(?:plot|scatter|hist|choice|fit_transform)\(", rb"sklearn", rb"scipy\.optimize",)
     hears = ("numpy-requires-grad",)
     examples = (
         Example(
@@ -146,6 +147,7 @@ class NumpyOfTensorOffCpu(Rule):
     """
 
     name = "numpy-of-tensor-off-cpu"
+    words = (rb"\.numpy\(",)
     hears = ("numpy-off-cpu",)
     examples = (
         Example(
@@ -208,6 +210,7 @@ class NumpyOfLazyConjugate(Rule):
     """
 
     name = "numpy-of-lazy-conjugate"
+    words = (rb"\.numpy\(",)
     hears = ("numpy-conj", "numpy-neg")
     examples = (
         Example(
@@ -269,6 +272,7 @@ class FromNumpyOfTensor(Rule):
     """
 
     name = "from-numpy-of-tensor"
+    words = (rb"from_numpy",)
     hears = ("from-numpy-of-tensor",)
     examples = (
         Example(

@@ -26,6 +26,7 @@ class EmptyParameterList(Rule):
     """
 
     name = "empty-parameter-list"
+    words = (rb"optim\.", rb"optim import",)
     hears = ("optimizer-empty",)
     examples = (
         Example(
@@ -127,6 +128,7 @@ class NonTensorInOptimizer(Rule):
     """
 
     name = "non-tensor-in-optimizer"
+    words = (rb"optim\.", rb"optim import",)
     hears = (
         "optimizer-not-tensor",
         "optimizer-not-iterable",
@@ -249,6 +251,7 @@ class ParameterInTwoGroups(Rule):
     """
 
     name = "parameter-in-two-groups"
+    words = (rb"optim\.", rb"optim import",)
     hears = ("optimizer-two-groups",)
     examples = (
         Example(
@@ -310,6 +313,7 @@ class UntrainedTensorInOptimizer(Rule):
 
     name = "untrained-tensor-in-optimizer"
     severity = "warning"
+    words = (rb"optim\.", rb"optim import",)
     hears = ("optimizer-skips",)
     examples = (
         Example(
@@ -392,6 +396,7 @@ class EmptyParameterGroup(Rule):
 
     name = "empty-parameter-group"
     severity = "warning"
+    words = (rb"optim\.", rb"optim import",)
     hears = ("optimizer-empty-group",)
     examples = (
         Example(
@@ -458,6 +463,7 @@ class TensorReadAsName(Rule):
 
     name = "tensor-read-as-name"
     severity = "warning"
+    words = (rb"optim\.", rb"optim import",)
     hears = ("optimizer-reads-name",)
     examples = (
         Example(

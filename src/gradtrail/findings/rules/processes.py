@@ -25,6 +25,7 @@ class FrozenModuleInDdp(Rule):
     """
 
     name = "frozen-module-in-ddp"
+    words = (rb"DistributedDataParallel",)
     hears = ("ddp-frozen",)
     examples = (
         Example(
@@ -95,6 +96,7 @@ class UnusedParametersInDdp(Rule):
     """
 
     name = "unused-parameters-in-ddp"
+    words = (rb"DistributedDataParallel",)
     hears = ("ddp-unused",)
     examples = (
         Example(
@@ -188,6 +190,7 @@ class GradInWorkerSamples(Rule):
     """
 
     name = "grad-in-worker-samples"
+    words = (rb"num_workers",)
     hears = ("dataloader-grad",)
     examples = (
         Example(
@@ -267,6 +270,7 @@ class DeepcopyOfNonLeaf(Rule):
     """
 
     name = "deepcopy-of-non-leaf"
+    words = (rb"deepcopy",)
     hears = ("deepcopy-non-leaf",)
     examples = (
         Example(
@@ -323,6 +327,7 @@ class NonLeafInQueue(Rule):
     """
 
     name = "non-leaf-in-queue"
+    words = (rb"Queue\(",)
     hears = ("serialize-non-leaf",)
     examples = (
         Example(

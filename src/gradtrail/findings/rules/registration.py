@@ -28,6 +28,7 @@ class TensorOverParameter(Rule):
     """
 
     name = "tensor-over-parameter"
+    words = (rb"\.(?:weight|bias) *=[^=]", rb"register_parameter",)
     hears = ("assign-over-parameter", "register-parameter")
     examples = (
         Example(
@@ -98,6 +99,7 @@ class ParameterLostByConversion(Rule):
 
     name = "parameter-lost-by-conversion"
     severity = "warning"
+    words = (rb"Parameter\([^\n]*\)[ ]*[.*/+-]",)
     hears = ("parameter-lost",)
     examples = (
         Example(
@@ -193,6 +195,7 @@ class MisspeltRequiresGrad(Rule):
 
     name = "misspelt-requires-grad"
     severity = "warning"
+    words = (rb"\.require_grad\b", rb"\.requires_grad_ *=",)
     hears = ("flag-misspelt",)
     examples = (
         Example(
