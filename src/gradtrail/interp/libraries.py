@@ -458,6 +458,8 @@ class Libraries(Making, Copying, Modules):
         if kind is Instance:
             if value.library == "torch.utils.data.DataLoader":
                 return (), data_models.batches(self, value, node, frame)
+            if (value.library or "").startswith("matplotlib"):
+                return (), value
             cls = value.cls
             if type(cls) is Class and type(cls.find("__iter__")) is Function:
                 result = self.call_method(value, "__iter__", [], {}, node, frame)

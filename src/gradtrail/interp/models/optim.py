@@ -105,7 +105,7 @@ def _refuse(
             trail = m.steps_of([params.origin, params.used_by], frame)
     if found.key == "optimizer-two-groups":
         seen = m.seen(_twice(subjects, found.path, subject), where, frame)
-    at = _element_node(where, found.path, frame)
+    at = _on_the_line_of_the_call(_element_node(where, found.path, frame), node)
     m.refuse(found.key, at, frame, seen, off_cpu=off_cpu, trail=trail, **fields)
 
 
@@ -119,6 +119,15 @@ def _twice(subjects: dict[tuple[int, ...], Any], path: tuple[int, ...], subject:
         if known and known[0] == path[0] and value in earlier:
             return value
     return subject
+
+
+def _on_the_line_of_the_call(element: Any, call: Any) -> Any:
+    """The element where it stands on the line that the traceback names, else what is called.
+
+    Python gives a call that takes several lines the line where the name of the function ends."""
+    function = getattr(call, "func", None)
+    line = getattr(function, "end_lineno", None)
+    return function if line is not None and element.lineno != line else element
 
 
 def _element_node(where: Any, path: tuple[int, ...], frame: Frame) -> Any:

@@ -302,6 +302,7 @@ def _number(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
 
 def _str(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     value = args[0] if args else ""
+    _text_of(m, m.settle(value), node, frame)
     return str(value) if type(value) in (int, str, bool) else STR
 
 
@@ -347,7 +348,18 @@ def _map(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: 
 
 
 def _print(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    for value in args:
+        _text_of(m, m.settle(value), node, frame)
     return None
+
+
+def _text_of(m: Any, value: Any, node: Any, frame: Frame) -> None:
+    """`str(value)`: the class of the project is asked for it."""
+    if type(value) is Instance and type(value.cls) is Class:
+        for name in ("__str__", "__repr__"):
+            if type(value.cls.find(name)) is Function:
+                m.call_method(value, name, [], {}, node, frame)
+                return
 
 
 def _any(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
