@@ -8,7 +8,7 @@ from gradtrail.interp import budget
 from gradtrail.interp.expressions import Rest, SliceValue
 from gradtrail.interp.frames import Frame, PathEnds
 from gradtrail.interp.loops import Supply, key_of
-from gradtrail.interp.models.registry import argument, calls
+from gradtrail.interp.models.registry import argument, calls, method
 from gradtrail.interp.values import (
     BOOL,
     FLOAT,
@@ -497,9 +497,68 @@ def leave(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
     raise PathEnds
 
 
+def _plain_object(m: Any, path: str, node: Any, frame: Frame) -> Instance:
+    return Instance(Library(path), path, m.serial(), m.origin("made", node, frame, cls=path.rpartition(".")[2]))
+
+
+@calls("types.SimpleNamespace", "argparse.Namespace")
+def namespace(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    """An object whose attributes are the keywords of the call."""
+    if args or "**" in keywords:
+        return UNKNOWN
+    result = _plain_object(m, "types.SimpleNamespace", node, frame)
+    result.attributes.update(keywords)
+    return result
+
+
 @calls("argparse.ArgumentParser")
 def parser(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    return UNKNOWN
+    result = _plain_object(m, path, node, frame)
+    result.state["defaults"] = {}
+    return result
+
+
+@method("argparse.ArgumentParser", "add_argument")
+def add_argument(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    """One more option: its name, and what it is when the command line does not give it."""
+    known, flags = args[0].state["defaults"], args[1:]
+    name = keywords.get("dest")
+    if name is None and flags and all(type(one) is str for one in flags):
+        longest = next((one for one in flags if one.startswith("--")), flags[0])
+        name = longest.lstrip("-").replace("-", "_")
+    if type(name) is not str:
+        m.heap.put(args[0], "opened", True)
+        return OPAQUE
+    action = keywords.get("action", "store")
+    absent = {"store_true": False, "store_false": True}.get(action) if type(action) is str else UNKNOWN
+    optional = bool(flags) and type(flags[0]) is str and flags[0].startswith("-")
+    m.heap.put(known, name, keywords.get("default", absent) if optional else UNKNOWN)
+    return OPAQUE
+
+
+@method("argparse.ArgumentParser", "add_argument_group", "add_mutually_exclusive_group")
+def argument_group(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    """A group hands its options to the parser."""
+    return args[0]
+
+
+@method("argparse.ArgumentParser", "set_defaults")
+def set_defaults(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    for name, value in keywords.items():
+        m.heap.put(args[0].state["defaults"], name, value)
+    return None
+
+
+@method("argparse.ArgumentParser", "parse_args")
+def parse_args(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    """An empty list of words gives every option its default; what the command line gives is not known."""
+    words = m.settle(argument(args, keywords, 1, "args"))
+    parsed = args[0]
+    if parsed.opened or type(words) is not Sequence or words.items or words.rest is not MISSING:
+        return UNKNOWN
+    result = _plain_object(m, "types.SimpleNamespace", node, frame)
+    result.attributes.update(parsed.state["defaults"])
+    return result
 
 
 def object_method(m: Any, receiver: Any, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
