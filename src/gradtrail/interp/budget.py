@@ -5,11 +5,15 @@ from __future__ import annotations
 from gradtrail.laws.text import Text, text
 
 STEPS_OF_MODULE = 400_000
+STEPS_OF_MODULE_IN_FOLDER = 6_000
+STEPS_OF_IMPORT = 4_000
 STEPS_OF_FUNCTION = 60_000
-STEPS_OF_FUNCTION_IN_FOLDER = 1_500
-STEPS_OF_FILE = 6_000
+STEPS_OF_FUNCTION_IN_FOLDER = 400
+STEPS_OF_FILE = 2_000
 DEPTH_OF_CALLS = 40
 DEPTH_OF_RECURSION = 6
+DEPTH_OF_OPEN_RECURSION = 2
+"""Of a function that is called without a known number, which could tell when to stop."""
 ROUNDS_OF_LOOP = 3
 ITEMS_OF_LOOP = 24
 ITEMS_OF_SEQUENCE = 256

@@ -48,6 +48,16 @@ _KEEPING_DECORATORS = frozenset(
 """Decorators of libraries that leave the decorated function's grad mode as it is."""
 
 
+def is_generator(function: Function) -> bool:
+    """Whether a function yields; remembered on its node."""
+    node = function.node
+    known = getattr(node, "gradtrail_generates", None)
+    if known is None:
+        known = "yield" in function.space.source.text and any(has_yield(one) for one in node.body)
+        node.gradtrail_generates = known
+    return bool(known)
+
+
 class Calls(Expressions):
     """Calls into the program's own functions and classes."""
 
@@ -163,7 +173,8 @@ class Calls(Expressions):
     ) -> Any:
         """Call a function of the program: its body is walked with these arguments."""
         function.called = True
-        if function.active >= budget.DEPTH_OF_RECURSION:
+        known = any(type(value) is int for value in args)
+        if function.active >= (budget.DEPTH_OF_RECURSION if known else budget.DEPTH_OF_OPEN_RECURSION):
             return self.call_unknown(args, keywords)
         if frame.depth >= budget.DEPTH_OF_CALLS:
             self.tell_limit("depth", function.name, depth=budget.DEPTH_OF_CALLS)
@@ -178,7 +189,7 @@ class Calls(Expressions):
                 return self.evaluate(function.node.body, inner)
             finally:
                 function.active -= 1
-        if any(has_yield(statement) for statement in function.node.body):
+        if is_generator(function):
             if function.wrapper == "contextmanager":
                 manager = Instance(Library("contextlib.contextmanager"), "contextlib.contextmanager", self.serial(), self.origin("call", node, frame))
                 manager.state["generator"] = self.suspended(inner, function.node.body, lambda: None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,7 @@ class Core:
         self.steps = 0
         self.limit = 0
         self.entry_name = ""
+        self.importing: Any = None  # the frame of an imported file's body while it is walked
         self.quiet = 0  # above 0 nothing is told: the body of a module that is imported
         self.on_value: Callable[[Any, Frame, Any], None] | None = None
         self.on_reveal: Callable[[Any, Any, Frame], None] | None = None
@@ -142,8 +144,19 @@ class Core:
     # Places and events
 
     def place(self, node: Any, frame: Frame) -> Place:
-        """Where `node` stands, in the file of `frame`."""
-        return frame.space.source.place(node)
+        """Where `node` stands, in the file of `frame`.
+
+        A method call over several lines stands where its method's name stands, as in a traceback of
+        Python 3.11 and later.
+        """
+        place = frame.space.source.place(node)
+        function = node.func if type(node) is ast.Call else node
+        if type(function) is ast.Attribute and function.end_lineno != node.lineno and function.end_lineno is not None:
+            source = frame.space.source
+            end = function.end_col_offset or 0
+            column = source.column(function.end_lineno, end - len(function.attr))
+            return place._replace(row=function.end_lineno, column=column)
+        return place
 
     def tell(
         self,
@@ -222,7 +235,9 @@ class Core:
                 self.leave(signal, frame)
             heap.undo()
         if states:
+            before = heap.work
             heap.merge(states)
+            self.steps += (heap.work - before) >> 2
         heap.keep()
         del outer
         if states:

@@ -194,9 +194,8 @@ class Graph(Tensors):
                 trail = (self.step_of(graph_node.origin, frame),)
                 self.refuse(graph_node.refusal, node, frame, self.seen(roots[0], node, frame), trail=trail, function=graph_node.name)
             for saved in graph_node.saved:
-                if saved.sure and type(saved.version) is int and type(saved.storage.version) is int:
-                    if saved.storage.version > saved.version:
-                        self._refuse_modified(graph_node, saved, roots, node, frame)
+                if saved.modified():
+                    self._refuse_modified(graph_node, saved, roots, node, frame)
 
     def _refuse_freed(self, graph_node: Node, roots: list[Tensor], node: Any, frame: Frame) -> None:
         carried = [step for result in graph_node.results for step in result.steps[1:]]

@@ -19,11 +19,12 @@ Snapshot = dict[Location, tuple[Any, Any, Any]]
 class Heap:
     """The undo log. A container is a dict (its keys are locations) or an object (its slots are)."""
 
-    __slots__ = ("logs", "joiner")
+    __slots__ = ("logs", "joiner", "work")
 
     def __init__(self, joiner: Joiner) -> None:
         self.logs: list[Snapshot] = []  # of old values
         self.joiner = joiner
+        self.work = 0  # locations joined so far: joining costs as walking does
 
     def put(self, container: Any, key: Any, value: Any) -> None:
         """Write `value`; MISSING deletes a dict entry."""
@@ -86,6 +87,7 @@ class Heap:
                 value = ()
                 results.append((container, "rest", self.joiner.join(container.rest, extra)))
             results.append((container, key, value))
+        self.work += len(results)
         for container, key, value in results:
             if read(container, key) is not value:
                 self.put(container, key, value)

@@ -19,6 +19,7 @@ from gradtrail.interp.values import (
     UNKNOWN,
     YES,
     Array,
+    AtLeast,
     Bound,
     Device,
     Dtype,
@@ -94,7 +95,9 @@ class Joiner:
             return self._node(a, b) if key == "node" else None
         if key in ("view_kind", "dtype", "device", "parameter", "inference", "retains", "conj", "shape"):
             return _shape(a, b) if key == "shape" else a if a == b else None
-        if key in ("version", "freed", "position"):
+        if key == "version":
+            return _version(a, b)
+        if key in ("freed", "position"):
             return a if a == b else UNKNOWN
         if key == "opened":
             return a or b
@@ -184,6 +187,16 @@ class Joiner:
 
 
 _FOLDED = frozenset((Tensor, Sequence, Mapping, Some, Array, Dtype))
+
+
+def _version(a: Any, b: Any) -> Any:
+    """Of two versions: the same one, or a bound below both."""
+    if type(a) is int and a == b:
+        return a
+    bounds = [value if type(value) is int else value.number if type(value) is AtLeast else None for value in (a, b)]
+    if None in bounds:
+        return UNKNOWN
+    return AtLeast(min(bound for bound in bounds if bound is not None))
 
 
 def _folds(a: Any, b: Any) -> bool:

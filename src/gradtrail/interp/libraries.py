@@ -287,19 +287,11 @@ class Libraries(Making, Copying, Modules):
             return result
 
         if law.recomputed == "on-read":
-            recomputed = dict(module.state.get("recomputed") or {})
-            recomputed[name] = computed
-            self.heap.put(module.state, "recomputed", recomputed)
+            self.heap.put(module.state, f"recomputed {name}", computed)
             self.heap.put(module.attributes, name, MISSING)
         else:
             self.heap.put(module.attributes, name, computed())
-            hooks = module.state.get("hooks") or ()
-            before = Function("", None, frame.space, None)
-            del before
-            self.heap.put(module.state, "hooks", hooks)
-            recompute = dict(module.state.get("recompute") or {})
-            recompute[name] = computed
-            self.heap.put(module.state, "recompute", recompute)
+            self.heap.put(module.state, f"recompute {name}", computed)
 
     def _distribution(self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
         """`Normal(mean, std)`: keeps its parameters; what is asked of it later is computed from them."""
@@ -406,9 +398,10 @@ class Libraries(Making, Copying, Modules):
                 return OPAQUE
             return self.module_method(instance, name, args, keywords, node, frame)
         if is_module(instance):
-            if name == "__call__" and instance.state.get("recompute"):
-                for attribute, compute in instance.state["recompute"].items():
-                    self.heap.put(instance.attributes, attribute, compute())
+            if name == "__call__":
+                for key, compute in list(instance.state.items()):
+                    if key.startswith("recompute ") and callable(compute):
+                        self.heap.put(instance.attributes, key[len("recompute ") :], compute())
             return self.module_method(instance, name, args, keywords, node, frame)
         if library.startswith("torch.optim."):
             return optim_models.optimizer_method(self, instance, name, args, keywords, node, frame)

@@ -14,7 +14,19 @@ from typing import Any
 from gradtrail.interp import budget
 from gradtrail.interp.frames import BREAK, CONTINUE, GONE, NORMAL, RETURN, Exits, Frame, PathEnds
 from gradtrail.interp.statements import Statements
-from gradtrail.interp.values import INT, MISSING, UNKNOWN, Iterator, Mapping, OneOf, Range, Sequence, Some
+from gradtrail.interp.values import (
+    INT,
+    MISSING,
+    UNKNOWN,
+    Iterator,
+    Mapping,
+    Node,
+    OneOf,
+    Range,
+    Sequence,
+    Some,
+    Tensor,
+)
 
 _WIDENED: dict[type, Some] = {int: INT, float: Some("float"), bool: Some("bool"), str: Some("str")}
 _MOST_NESTED_ROUNDS = 27
@@ -40,7 +52,10 @@ class Loops(Statements):
         ends: list[Any] = []
         source = self._while_rounds(node, frame) if type(node) is ast.While else self.rounds(rounds, node.iter, frame)
         signal, raised, done = NORMAL, False, 0
+        started, before = self.count, None
+        steady = _may_settle(node)
         for value, sure in source:
+            begun = self.count
             if done and not sure:
                 ends.append(heap.snapshot(level))
                 if done >= budget.ROUNDS_OF_LOOP:
@@ -73,6 +88,13 @@ class Loops(Statements):
                 signal = NORMAL
             if signal or raised:
                 break
+            if steady and done > 1 - (before is None):
+                after = self._outline(level, started, begun)
+                if after is not None and after == before:
+                    ends.append(heap.snapshot(level))
+                    self._loosen(level)
+                    break
+                before = after
         return self._after_loop(node, frame, level, breaks, ends, signal, raised)
 
     def _after_loop(
@@ -121,6 +143,34 @@ class Loops(Statements):
                 return
             self.narrow(node.test, True, frame)
             yield None, answer is True and number < budget.ROUNDS_OF_LOOP
+
+    def _outline(self, level: int, started: int, begun: int) -> Any:
+        """What a round has left behind, told without numbers that only count; None where it cannot settle.
+
+        A tensor whose graph goes back to an earlier round cannot: its fault may show in the third.
+        """
+        outline: dict[Any, Any] = {}
+        for location, (container, key, value) in self.heap.snapshot(level).items():
+            if type(container) is dict:
+                if type(value) is Tensor and _carried(value, started, begun):
+                    return None
+                outline[location] = _outline_of(value)
+            elif key == "items":
+                outline[location] = tuple(_outline_of(item) for item in value[-2:])
+            elif key in ("requires", "leaf", "dtype", "shape", "parameter", "retains", "inference"):
+                outline[location] = value
+            elif key == "grad":
+                outline[location] = value is None
+        return outline
+
+    def _loosen(self, level: int) -> None:
+        """Further rounds would go on as the last one: what grows or counts has no known length or value."""
+        self._widen(level)
+        for container, key, value in self.heap.snapshot(level).values():
+            if type(container) is Sequence and key == "items" and container.kind == "list" and value:
+                everything = self.heap.joiner.all_of((*value, *(() if container.rest is MISSING else (container.rest,))))
+                self.heap.put(container, "items", ())
+                self.heap.put(container, "rest", everything)
 
     def _widen(self, level: int) -> None:
         """Numbers and strings that the rounds have changed may be anything of their type from here on."""
@@ -406,6 +456,66 @@ def key_of(key: Any) -> Any:
     if kind.__name__ == "Library":
         return ("library", key.path)
     return MISSING
+
+
+def _may_settle(node: Any) -> bool:
+    """Whether the rounds of a loop can be told apart by what they leave behind alone.
+
+    Not if its counter is read, other than to be printed; remembered on the node.
+    """
+    known = getattr(node, "gradtrail_settles", None)
+    if known is None:
+        known = type(node) is not ast.While and not _reads_counter(node)
+        node.gradtrail_settles = known
+    return bool(known)
+
+
+def _reads_counter(node: Any) -> bool:
+    targets = [node.target, *getattr(node.target, "elts", ())]
+    counters = {one.id for one in targets if type(one) is ast.Name}
+    if type(node.iter) is not ast.Call or getattr(node.iter.func, "id", "") not in ("range", "enumerate", "trange"):
+        return False
+    stack: list[Any] = list(node.body)
+    while stack:
+        part = stack.pop()
+        if type(part) is ast.Name and part.id in counters and part.id != "_":
+            if getattr(node.iter.func, "id", "") != "enumerate" or part.id == getattr(targets[min(1, len(targets) - 1)], "id", ""):
+                return True
+        if type(part) is ast.Call and getattr(part.func, "id", "") == "print" or type(part) is ast.JoinedStr:
+            continue
+        stack.extend(ast.iter_child_nodes(part))
+    return False
+
+
+def _carried(tensor: Tensor, started: int, begun: int) -> bool:
+    """Whether the graph behind a tensor holds a node that an earlier round of this loop made."""
+    if tensor.node is None:
+        return False
+    work, seen = [tensor.node], {tensor.node.serial}
+    while work:
+        node = work.pop()
+        if started < node.serial < begun:
+            return True
+        if len(seen) > 300:
+            return True
+        for edge in node.edges:
+            if type(edge) is Node and edge.serial not in seen:
+                seen.add(edge.serial)
+                work.append(edge)
+    return False
+
+
+def _outline_of(value: Any) -> Any:
+    kind = type(value)
+    if kind is Tensor:
+        return (value.requires, value.leaf, value.dtype, value.shape, value.parameter, value.view_kind, value.node is None, value.inference)
+    if kind is Sequence:
+        return (value.kind, tuple(_outline_of(item) for item in value.items[-2:]), type(value.rest))
+    if kind is int or kind is bool or kind is str or kind is float:
+        return value
+    if kind is Mapping:
+        return len(value.entries)
+    return kind
 
 
 def has_yield(node: Any) -> bool:

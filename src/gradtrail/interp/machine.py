@@ -36,6 +36,7 @@ class Machine(Libraries):
     """Interprets the files of one project, one as entry at a time."""
 
     steps_left = 0  # for the entries of a file that nobody calls
+    cut_short: list[str] = []  # entries whose budget was spent
     modes_left: dict[str, Any] = {}  # what the last piece of work left switched, for those who import it
 
     def run(self, space: Space) -> Journal:
@@ -43,7 +44,7 @@ class Machine(Libraries):
         self.journal = Journal(space.filename)
         self.limits_told = set()
         self.heap.push()
-        self.cut_short: list[str] = []
+        self.cut_short = []
         try:
             self._body(space)
             self._uncalled(space)
@@ -57,7 +58,8 @@ class Machine(Libraries):
     def _body(self, space: Space) -> None:
         space.state = "running"
         frame = Frame(space.names, space, None, None, None)
-        self._within(budget.STEPS_OF_MODULE, space.name, lambda: self.block(space.tree.body, frame))
+        steps = budget.STEPS_OF_MODULE if self.project.words is None else budget.STEPS_OF_MODULE_IN_FOLDER
+        self._within(steps, space.name, lambda: self.block(space.tree.body, frame))
         space.state = "done"
 
     def _within(self, steps: int, name: str, work: Callable[[], Any]) -> None:
@@ -132,24 +134,36 @@ class Machine(Libraries):
         return max(min(budget.STEPS_OF_FUNCTION_IN_FOLDER, self.steps_left), 0)
 
     def run_imported(self, space: Space) -> None:
-        """Walk the body of an imported file, once; nothing is told of it."""
+        """Walk the body of an imported file, once; nothing is told of it, and most of it is put off."""
         if space.state != "new":
             return
         space.state = "running"
-        heap, modes, steps, limit = self.heap, self.modes, self.steps, self.limit
-        self.heap = Heap(heap.joiner)  # what a module body makes stays, whatever branch imported it
-        self.modes = type(modes)()
-        self.quiet += 1
         frame = Frame(space.names, space, None, None, None)
+        before = self.importing
+        self.importing = frame
         try:
-            self._within(budget.STEPS_OF_FUNCTION, space.name, lambda: self.block(space.tree.body, frame))
+            self.aside(space, lambda: self.block(space.tree.body, frame))
+        finally:
+            self.importing = before
+            space.state = "done"
+        for name, value in self.modes_left.items():
+            self.heap.put(self.modes, name, value)
+
+    def aside(self, space: Space, work: Callable[[], Any]) -> Any:
+        """Do `work` for an imported file: what it makes stays, whatever branch asked for it.
+
+        UNKNOWN when its path ends or its budget is spent.
+        """
+        heap, modes, steps, limit, cut_short = self.heap, self.modes, self.steps, self.limit, self.cut_short
+        self.heap, self.modes, self.cut_short = Heap(heap.joiner), Modes(), []
+        self.quiet += 1
+        result: list[Any] = []
+        try:
+            self._within(budget.STEPS_OF_IMPORT, space.name, lambda: result.append(work()))
         finally:
             self.quiet -= 1
-            left = self.modes_left
-            self.heap, self.modes, self.steps, self.limit = heap, modes, steps, limit
-            space.state = "done"
-        for name, value in left.items():
-            self.heap.put(self.modes, name, value)
+            self.heap, self.modes, self.steps, self.limit, self.cut_short = heap, modes, steps, limit, cut_short
+        return result[0] if result else UNKNOWN
 
 
 def interpret(

@@ -319,9 +319,9 @@ class Modules(Trails):
             return True
         if name == "T_destination":
             return UNKNOWN
-        recomputed = module.state.get("recomputed")
-        if recomputed and name in recomputed:
-            return recomputed[name]()
+        recomputed = module.state.get(f"recomputed {name}")
+        if recomputed is not None and callable(recomputed):
+            return recomputed()
         if name == "device" and module.library in MODULE_BASES and module.library != "torch.nn.Module":
             symbol = Device("symbol", f"{module.name or 'self'}.device")
             self.heap.put(module.attributes, name, symbol)
@@ -361,9 +361,8 @@ class Modules(Trails):
         if name == "requires_grad" and type(value) is bool:
             self.tell("flag-on-module", node, frame, None, value=value, name=module.name or "")
         if type(value) is Sequence or type(value) is Mapping:
-            stored = dict(module.state.get("stored") or {})
-            stored[name] = self.origin("stored", node, frame, name=self._attribute_name(module, name, node))
-            self.heap.put(module.state, "stored", stored)
+            origin = self.origin("stored", node, frame, name=self._attribute_name(module, name, node))
+            self.heap.put(module.state, f"stored {name}", origin)
         if type(value) is Tensor:
             self._tensor_attribute(module, name, value, node, frame)
         return False

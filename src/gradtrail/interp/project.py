@@ -27,7 +27,7 @@ class Space:
     `main` spaces are read as the program that is run; others as what an import brings in.
     """
 
-    __slots__ = ("filename", "source", "tree", "name", "main", "names", "state", "functions", "classes", "symbols")
+    __slots__ = ("filename", "source", "tree", "name", "main", "names", "state", "functions", "classes", "symbols", "stars")
 
     def __init__(self, filename: str, source: SourceText, tree: ast.Module, name: str, main: bool) -> None:
         self.filename = filename
@@ -40,6 +40,7 @@ class Space:
         self.functions: list[Any] = []
         self.classes: list[Any] = []
         self.symbols: dict[str, Any] = {}
+        self.stars: list[str] = []  # files from which everything is imported, the last one first in rank
 
 
 class Project:

@@ -28,6 +28,13 @@ from gradtrail.interp.values import (
     Tensor,
 )
 
+_PUT_OFF = frozenset((ast.Call, ast.Dict, ast.List, ast.ListComp, ast.DictComp, ast.BinOp, ast.Tuple, ast.Set, ast.IfExp, ast.Subscript, ast.Attribute))
+"""Expressions at the top of an imported file that are worked out only when the name is used."""
+
+_LARGE_TABLE = 12
+
+_NEVER_STARRED = frozenset(("len", "range", "print", "super", "isinstance", "zip", "enumerate", "list", "dict", "int", "float", "str"))
+
 _CATCH_ALL = frozenset(("Exception", "BaseException", "RuntimeError", "ValueError", "TypeError", "NotImplementedError"))
 
 MODULE_NAMES = {"__file__": STR, "__doc__": STR, "__package__": STR, "__spec__": OPAQUE}
@@ -41,6 +48,16 @@ class Lazy:
     def __init__(self, filename: str, name: str | None) -> None:
         self.filename = filename
         self.name = name
+        self.busy = False
+
+
+class Later:
+    """A name of an imported file whose value is worked out when it is first used."""
+
+    __slots__ = ("make", "busy")
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
         self.busy = False
 
 
@@ -76,6 +93,14 @@ class Statements(Core):
         self.evaluate(node, frame)
 
     def s_assign(self, node: ast.Assign, frame: Frame) -> int:
+        at_top = frame.function is None and frame.owner is None and frame.caller is None
+        if at_top and len(node.targets) == 1 and (
+            self.importing is frame and type(node.value) in _PUT_OFF or _is_table(node.value)
+        ):
+            target = node.targets[0]
+            if type(target) is ast.Name and target.id not in frame.names:
+                self._put_off(target.id, lambda: self.evaluate(node.value, frame), frame)
+                return NORMAL
         value = self.evaluate(node.value, frame)
         for target in node.targets:
             self.assign(target, value, frame)
@@ -140,6 +165,13 @@ class Statements(Core):
             frame.outer[name] = home
         return NORMAL
 
+    def _put_off(self, name: str, work: Callable[[], Any], frame: Frame) -> None:
+        """Bind `name` in an imported file to what `work` gives when somebody asks for it."""
+        frame.names[name] = Later(lambda: self.aside(frame.space, work))
+
+    def aside(self, space: Any, work: Callable[[], Any]) -> Any:
+        raise NotImplementedError
+
     # Names
 
     def bind(self, name: str, value: Any, frame: Frame) -> None:
@@ -156,19 +188,47 @@ class Statements(Core):
         while here is not None:
             value = here.names.get(name, MISSING)
             if value is not MISSING:
-                if type(value) is Lazy:
+                if type(value) is Lazy or type(value) is Later:
                     value = self.fetch(value)
                     here.names[name] = value
                 return value
             here = here.scope
         value = frame.space.names.get(name, MISSING)
-        if type(value) is Lazy:
+        if type(value) is Lazy or type(value) is Later:
             value = self.fetch(value)
             frame.space.names[name] = value
+        if value is MISSING and frame.space.stars:
+            value = self._from_stars(name, frame.space)
         return value
 
-    def fetch(self, lazy: Lazy) -> Any:
-        """The value behind a lazily imported name."""
+    def _from_stars(self, name: str, space: Any) -> Any:
+        """A name that a star import brings: from the last file that says it and binds it."""
+        if name in _NEVER_STARRED:
+            return MISSING
+        word = name.encode()
+        for filename in reversed(space.stars):
+            if word in self.project.data(filename):
+                other = self.project.module(filename)
+                if other is not None and other is not space:
+                    self.run_imported(other)
+                    if name in other.names or other.stars:
+                        value = self.name_of_module(other, name)
+                        if value is not UNKNOWN:
+                            space.names[name] = value
+                            return value
+        return MISSING
+
+    def fetch(self, lazy: Lazy | Later) -> Any:
+        """The value behind a name that was imported, or put off."""
+        if type(lazy) is Later:
+            if lazy.busy:
+                return UNKNOWN
+            lazy.busy = True
+            try:
+                return lazy.make()
+            finally:
+                lazy.busy = False
+        assert type(lazy) is Lazy
         space = self.project.module(lazy.filename)
         if space is None or lazy.busy:
             return UNKNOWN
@@ -184,9 +244,11 @@ class Statements(Core):
         """A name of another file: its body is walked when it is first asked for one."""
         self.run_imported(space)
         value = space.names.get(name, MISSING)
-        if type(value) is Lazy:
+        if type(value) is Lazy or type(value) is Later:
             value = self.fetch(value)
             space.names[name] = value
+        if value is MISSING and space.stars and space.state == "done":
+            value = self._from_stars(name, space)
         if value is MISSING:
             found = self.project.find(name, space.filename, 1) if space.filename.endswith("__init__.py") else None
             if found is not None:
@@ -527,6 +589,9 @@ class Statements(Core):
     # Definitions and imports
 
     def s_function(self, node: Any, frame: Frame) -> int:
+        if self.importing is frame and node.decorator_list and node.name not in frame.names:
+            self._put_off(node.name, lambda: self.decorated(self.make_function(node, frame), node, frame), frame)
+            return NORMAL
         function = self.make_function(node, frame)
         value = self.decorated(function, node, frame)
         self.bind(node.name, value, frame)
@@ -539,13 +604,22 @@ class Statements(Core):
         raise NotImplementedError
 
     def s_class(self, node: ast.ClassDef, frame: Frame) -> int:
+        if self.importing is frame and node.name not in frame.names:
+            self._put_off(node.name, lambda: self.make_class(node, frame), frame)
+            return NORMAL
+        self.bind(node.name, self.make_class(node, frame), frame)
+        return NORMAL
+
+    def make_class(self, node: ast.ClassDef, frame: Frame) -> Class:
+        """The class that a `class` statement makes."""
         bases = tuple(self.evaluate(base, frame) for base in node.bases if type(base) is not ast.Starred)
         bases = tuple(base.receiver if type(base) is Bound else base for base in bases)
         cls = Class(node.name, node, frame.space, bases)
         inner = Frame(cls.members, frame.space, frame if frame.function is not None else frame.scope, frame, node)
         inner.owner = cls
         inner.guarded = frame.guarded
-        self.bind(node.name, cls, frame)
+        if self.importing is not frame:
+            self.bind(node.name, cls, frame)
         for statement in node.body:
             self.step()
             handler = _STATEMENTS.get(type(statement))
@@ -555,7 +629,7 @@ class Statements(Core):
             self.class_decorator(cls, decorator, frame)
         if frame.function is None and not frame.owner:
             frame.space.classes.append(cls)
-        return NORMAL
+        return cls
 
     def class_decorator(self, cls: Class, decorator: ast.expr, frame: Frame) -> None:
         raise NotImplementedError
@@ -598,15 +672,8 @@ class Statements(Core):
         return NORMAL
 
     def _import_all(self, found: str | None, base: str, frame: Frame) -> None:
-        if found is None:
-            return
-        space = self.project.module(found)
-        if space is None:
-            return
-        self.run_imported(space)
-        for name, value in list(space.names.items()):
-            if not name.startswith("_"):
-                self.bind(name, value, frame)
+        if found is not None and found not in frame.space.stars:
+            frame.space.stars.append(found)
 
     # Loops
 
@@ -616,6 +683,13 @@ class Statements(Core):
 
     def s_while(self, node: ast.While, frame: Frame) -> int:
         return self.loop(node, frame, None, lambda: self.block(node.body, frame))
+
+
+def _is_table(node: ast.expr) -> bool:
+    """Whether an expression is a large table of constants, or hands one to a function."""
+    while type(node) is ast.Call and node.args:
+        node = node.args[0]
+    return type(node) is ast.Dict and len(node.keys) >= _LARGE_TABLE
 
 
 def exits_at(level: int) -> Exits:

@@ -27,6 +27,7 @@ from gradtrail.interp.values import (
     UNKNOWN,
     YES,
     Array,
+    AtLeast,
     Device,
     Dtype,
     Node,
@@ -541,7 +542,10 @@ class Tensors(Calls):
         storage = own.storage
         version = storage.version
         put = self.heap.put
-        put(storage, "version", version + 1 if certain and type(version) is int else UNKNOWN)
+        if type(version) is int:
+            put(storage, "version", version + 1 if certain else AtLeast(version))
+        elif type(version) is AtLeast and certain:
+            put(storage, "version", AtLeast(version.number + 1))
         if len(storage.writes) < 64:
             put(storage, "writes", (*storage.writes, self.origin("written", node, frame, (own,), op=op)))
 

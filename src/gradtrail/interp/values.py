@@ -96,11 +96,19 @@ class Dtype:
         self.name = name
 
 
+class AtLeast:
+    """A version that is not known exactly, but not below `number`: after branches that wrote or did not."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
 class Storage:
     """The memory that a tensor and its views share. heap: version, writes.
 
-    `version` counts in-place writes (Unknown after a write that may or may not have happened);
-    `writes` holds an `Origin` for each of them.
+    `version` counts in-place writes: an int, an `AtLeast`, or Unknown; `writes` holds an `Origin` for each of them.
     """
 
     __slots__ = ("version", "writes", "memory")
@@ -138,7 +146,14 @@ class Saved:
         self.tensor = tensor
         self.storage = tensor.storage
         self.version = tensor.storage.version
-        self.sure = sure
+        self.sure = sure and type(self.version) is int
+
+    def modified(self) -> bool:
+        """Whether the memory has certainly been written since."""
+        if not self.sure:
+            return False
+        now = self.storage.version
+        return now > self.version if type(now) is int else type(now) is AtLeast and now.number > self.version
 
 
 class Node:

@@ -1,6 +1,7 @@
 """Dtypes by name, and torch's rules for the dtype of a result.
 
-Source: `torch.promote_types`, `torch.result_type`, `torch.can_cast`, all compared in `tests/laws/test_dtypes.py`.
+Source: `torch.promote_types`, `torch.result_type`, `torch.can_cast`, all compared in
+`tests/laws/test_dtypes.py`.
 """
 
 from __future__ import annotations
@@ -109,7 +110,11 @@ def promote_two(one: str, other: str) -> str | None:
         found = other if one == "bool" else one
         return found if found in _CATEGORY else None
     kinds = category(one), category(other)
-    if None in kinds or one.startswith("uint") and one != "uint8" or other.startswith("uint") and other != "uint8":
+    if (
+        None in kinds
+        or (one.startswith("uint") and one != "uint8")
+        or (other.startswith("uint") and other != "uint8")
+    ):
         return None
     if kinds == ("integer", "integer"):
         return _promote_integers(one, other)
@@ -153,9 +158,11 @@ def promote(operands: Iterable[tuple[str | None, bool | None, bool]], default: s
             return _certain_anyway(operands)
         index = 2 if number else 1 if zero_dim else 0
         if number and category(name) in ("floating", "complex"):
-            name = default if category(name) == "floating" else COMPLEX_OF[default]
+            named = default if category(name) == "floating" else COMPLEX_OF[default]
+        else:
+            named = name
         before = groups[index]
-        groups[index] = name if before is None else promote_two(before, name)
+        groups[index] = named if before is None else promote_two(before, named)
         if groups[index] is None:
             return None
     result: str | None = None
@@ -212,7 +219,7 @@ def dtype_of(
         return _floating(promote(operands, default), default)
     if rule == "of-second":
         return operands[1][0] if len(operands) > 1 else None
-    if rule == "arg:dtype" or rule == "sum":
+    if rule in ("arg:dtype", "sum"):
         asked = (arguments or {}).get("dtype")
         if isinstance(asked, str):
             return canonical(asked)

@@ -7,8 +7,20 @@ A row: `(PARAMETERS) SHAPE DTYPE [grad] [keeps] [shared] [computed]`, the parame
 from __future__ import annotations
 
 from gradtrail.laws import operations
+from gradtrail.laws.dtypes import canonical
 
-SHAPE_RULES = ("sizes", "like", "data", "vector", "matrix", "square", "scalar", "data-or-sizes", "broadcast", "?")
+SHAPE_RULES = (
+    "sizes",
+    "like",
+    "data",
+    "vector",
+    "matrix",
+    "square",
+    "scalar",
+    "data-or-sizes",
+    "broadcast",
+    "?",
+)
 """sizes: positional ints, or one tuple of them; like: the shape of the first tensor; data: of what is
 handed in; vector: one dimension; matrix: two dimensions; square: `eye(n, m=n)`; data-or-sizes: the old
 constructors, `torch.Tensor(2, 3)` is a size and `torch.Tensor([2, 3])` data."""
@@ -25,25 +37,26 @@ class Factory:
 
     `name` is its dotted path without "torch."; `args`, `keywords`, `defaults`, `tensors`, `required` and
     `gathers` are as in Operation. `accepts_requires_grad`: it has that keyword. `keeps_graph`: a tensor
-    handed in stays attached (`as_tensor`, not `tensor`). `storage`: "fresh", or "shared" with what is handed in
+    handed in stays attached (`as_tensor`, not `tensor`). `storage`: "fresh", or "shared" with what is handed
+    in
     where that is possible. `leaf` is False where the result is computed from a tensor that requires grad when
     requires_grad=True is given (the windows of torch.signal); else it is a leaf unless a graph is kept.
     """
 
     __slots__ = (
-        "name",
-        "args",
-        "keywords",
-        "defaults",
-        "tensors",
-        "required",
-        "gathers",
-        "shape",
-        "dtype",
         "accepts_requires_grad",
+        "args",
+        "defaults",
+        "dtype",
+        "gathers",
         "keeps_graph",
-        "storage",
+        "keywords",
         "leaf",
+        "name",
+        "required",
+        "shape",
+        "storage",
+        "tensors",
     )
 
     name: str
@@ -159,7 +172,8 @@ _cache: dict[str, Factory | None] = {}
 
 
 def factory(path: str) -> Factory | None:
-    """The factory at a dotted path ("torch.randn", "torch.Tensor.new_zeros", "torch.nn.Parameter"), or None."""
+    """The factory at a dotted path ("torch.randn", "torch.Tensor.new_zeros", "torch.nn.Parameter"), or
+    None."""
     if path not in _cache:
         name = path[len("torch.") :] if path.startswith("torch.") else ""
         name = _ALIASES.get(name, name)
@@ -175,7 +189,7 @@ def parse(name: str, row: str) -> Factory:
     dtype, _, words = rest.partition(" ")
     if end == -1 or shape not in SHAPE_RULES:
         raise operations.RowError(name, f"no shape rule in {row!r}")
-    if dtype not in DTYPE_RULES and operations.canonical(dtype) != dtype:
+    if dtype not in DTYPE_RULES and canonical(dtype) != dtype:
         raise operations.RowError(name, f"no dtype rule in {row!r}")
     for word in words.split():
         if word not in ("grad", "keeps", "shared", "computed"):

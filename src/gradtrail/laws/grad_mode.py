@@ -31,7 +31,8 @@ decorate a function without parentheses; only `set_grad_enabled(...)` acts as a 
 
 
 class InputFacts(NamedTuple):
-    """What matters of an input: does it require grad, is it a leaf, is it an inference tensor (None: not known)."""
+    """What matters of an input: does it require grad, is it a leaf, is it an inference tensor (None: not
+    known)."""
 
     requires_grad: bool | None
     leaf: bool | None = None
@@ -58,7 +59,7 @@ def any_of(values: Sequence[bool | None]) -> bool | None:
     return None if None in values else False
 
 
-def result_facts(
+def result_facts(  # noqa: PLR0917 - the facts of a call
     operation: Operation,
     inputs: Sequence[InputFacts],
     grad_enabled: bool | None = True,
@@ -72,7 +73,8 @@ def result_facts(
     `inputs` are the tensors of the call but for those that are `untracked` there, the one that may come back
     or be viewed first. `same` says for a
     "maybe-same" operation whether the tensor itself comes back, `view` for a result that may be a view
-    whether it is one; `differentiable` whether the result's dtype can carry a gradient (`float().long()` cannot).
+    whether it is one; `differentiable` whether the result's dtype can carry a gradient (`float().long()`
+    cannot).
     """
     own = inputs[0] if inputs else InputFacts(False)
     kind = operation.result
@@ -122,7 +124,9 @@ def _written(own: InputFacts, needs: bool | None, grad_enabled: bool | None) -> 
     return _TRACKED if needs and grad_enabled else _UNKNOWN
 
 
-def _view(own: InputFacts, recorded: ResultFacts, grad_enabled: bool | None, is_view: bool | None) -> ResultFacts:
+def _view(
+    own: InputFacts, recorded: ResultFacts, grad_enabled: bool | None, is_view: bool | None
+) -> ResultFacts:
     """A view made without recording keeps its base's `requires_grad`, and has no grad_fn: a leaf."""
     if is_view is False or grad_enabled:
         return recorded
@@ -133,4 +137,4 @@ def _view(own: InputFacts, recorded: ResultFacts, grad_enabled: bool | None, is_
 
 
 def _join(one: ResultFacts, other: ResultFacts) -> ResultFacts:
-    return ResultFacts(*(left if left == right else None for left, right in zip(one, other)))
+    return ResultFacts(*(left if left == right else None for left, right in zip(one, other, strict=False)))

@@ -64,7 +64,11 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "LBFGS has one group",
     ),
     "optimizer-muon-dims": ("ValueError", "Muon only supports 2D parameters", "Muon needs matrices"),
-    "optimizer-closure-missing": ("TypeError", "missing 1 required positional argument: 'closure'", "LBFGS needs a closure"),
+    "optimizer-closure-missing": (
+        "TypeError",
+        "missing 1 required positional argument: 'closure'",
+        "LBFGS needs a closure",
+    ),
     "optimizer-dense-gradients": (
         "RuntimeError",
         "SparseAdam does not support dense gradients",
@@ -76,7 +80,12 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "Can't call numpy() on Tensor that requires grad",
         "numpy has no gradients",
     ),
-    "numpy-off-cpu": ("TypeError", "device type tensor to numpy", "numpy lives on the CPU", "tested 2.13 on a stand-in device"),
+    "numpy-off-cpu": (
+        "TypeError",
+        "device type tensor to numpy",
+        "numpy lives on the CPU",
+        "tested 2.13 on a stand-in device",
+    ),
     "numpy-sparse": ("TypeError", "layout tensor to numpy", "numpy is dense"),
     "numpy-conj": (
         "RuntimeError",
@@ -89,7 +98,11 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "numpy has no lazy bits",
     ),
     "numpy-dtype": ("TypeError", "Got unsupported ScalarType", "numpy has no bfloat16"),
-    "dlpack-requires-grad": ("BufferError", "Can't export tensors that require gradient", "numpy has no gradients"),
+    "dlpack-requires-grad": (
+        "BufferError",
+        "Can't export tensors that require gradient",
+        "numpy has no gradients",
+    ),
     "from-numpy-of-tensor": ("TypeError", "expected np.ndarray (got Tensor)", "from_numpy takes arrays"),
     # in place
     "leaf-in-place": (
@@ -129,7 +142,8 @@ _ROWS: dict[str, tuple[str, ...]] = {
     ),
     "expanded-in-place": (
         "RuntimeError",
-        "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory"
+        " location",
         "expanded tensors are not written in place",
     ),
     "out-requires-grad": (
@@ -137,7 +151,11 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "functions with out=... arguments don't support automatic differentiation",
         "out= has no gradient",
     ),
-    "detach-view-in-place": ("RuntimeError", "Can't detach views in-place", "views are not detached in place"),
+    "detach-view-in-place": (
+        "RuntimeError",
+        "Can't detach views in-place",
+        "views are not detached in place",
+    ),
     # backward
     "backward-twice": (
         "RuntimeError",
@@ -154,8 +172,16 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "grad can be implicitly created only for scalar outputs",
         "backward starts at one number",
     ),
-    "backward-gradient-shape": ("RuntimeError", "Mismatch in shape: grad_output[0]", "a gradient has its tensor's shape"),
-    "backward-off-dtype": ("RuntimeError", "grad can be implicitly created only for real scalar outputs", "a loss is real"),
+    "backward-gradient-shape": (
+        "RuntimeError",
+        "Mismatch in shape: grad_output[0]",
+        "a gradient has its tensor's shape",
+    ),
+    "backward-off-dtype": (
+        "RuntimeError",
+        "grad can be implicitly created only for real scalar outputs",
+        "a loss is real",
+    ),
     "grad-unused": (
         "RuntimeError",
         "appears to not have been used in the graph",
@@ -298,7 +324,8 @@ _ROWS: dict[str, tuple[str, ...]] = {
     # several processes
     "ddp-frozen": (
         "RuntimeError",
-        "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient",
+        "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a"
+        " gradient",
         "DDP needs something to train",
         "tested 2.13 with one process",
     ),
@@ -344,7 +371,7 @@ def recognise(error: str, text: str) -> Message | None:
     best: Message | None = None
     for key in _ROWS:
         entry = message(key)
-        if entry.error == error and entry.piece and entry.piece in text:
-            if best is None or len(entry.piece) > len(best.piece):
-                best = entry
+        fits = entry.error == error and entry.piece and entry.piece in text
+        if fits and (best is None or len(entry.piece) > len(best.piece)):
+            best = entry
     return best

@@ -5,7 +5,8 @@ A row: `(PARAMETERS) KIND [parameters ...] [buffers ...] [children ...] [saves .
     PARAMETERS   of the constructor, written as in `gradtrail.laws.operations`
     KIND         one of `KINDS`
     parameters   `weight:out_features,in_features` (name and shape, an expression of constructor arguments),
-                 `bias[bias]` only when the constructor argument `bias` is truthy, `[affine&bias]` when both are;
+                 `bias[bias]` only when the constructor argument `bias` is truthy, `[affine&bias]` when both
+                 are;
                  in a name `*` stands for the number of a layer, with `_reverse` after it in the second
                  direction of a bidirectional network
     buffers      likewise
@@ -44,34 +45,36 @@ KINDS = (
 class ModuleLaw:
     """One class of torch.nn.
 
-    `args`, `keywords`, `required` and `defaults` are the constructor's. `parameters` and `buffers` are tuples of (name,
+    `args`, `keywords`, `required` and `defaults` are the constructor's. `parameters` and `buffers` are
+    tuples of (name,
     condition, shape expression). `call` is the dotted path of the function that a forward amounts to ("" for
     a composite), `passes` the pairs (its parameter, the module's name for what is passed: a forward argument,
     a parameter, a buffer, a constructor argument, or "training"). `call_args` names the forward's
-    arguments. `inplace` is "inplace" if the constructor has that argument. `saves`, `frees` and `exact_saves` are as in
+    arguments. `inplace` is "inplace" if the constructor has that argument. `saves`, `frees` and
+    `exact_saves` are as in
     Operation, in the module's names.
     """
 
     __slots__ = (
-        "name",
         "args",
-        "keywords",
-        "required",
-        "defaults",
-        "gathers",
-        "parameters",
         "buffers",
-        "children",
         "call",
-        "passes",
         "call_args",
-        "outputs",
-        "inplace",
-        "saves",
-        "frees",
+        "children",
+        "defaults",
         "exact_saves",
-        "shape",
+        "frees",
+        "gathers",
+        "inplace",
+        "keywords",
         "kind",
+        "name",
+        "outputs",
+        "parameters",
+        "passes",
+        "required",
+        "saves",
+        "shape",
     )
 
     name: str
@@ -115,10 +118,15 @@ _INSTANCE_CALL = (
 _CONV_END = f"groups=1, bias=True, padding_mode='zeros', {_FACTORY}"
 _CONV_OPTIONS = f"stride=1, padding=0, dilation=1, {_CONV_END}"
 _CONV_TRANSPOSE_OPTIONS = (
-    f"stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode='zeros', {_FACTORY}"
+    "stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,"
+    f" padding_mode='zeros', {_FACTORY}"
 )
-_RECURRENT = f"num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, {_FACTORY}"
-_RECURRENT_PARAMETERS = "parameters weight_ih_l* weight_hh_l* bias_ih_l*[bias] bias_hh_l*[bias] weight_hr_l*[proj_size]"
+_RECURRENT = (
+    f"num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, {_FACTORY}"
+)
+_RECURRENT_PARAMETERS = (
+    "parameters weight_ih_l* weight_hh_l* bias_ih_l*[bias] bias_hh_l*[bias] weight_hr_l*[proj_size]"
+)
 _TRANSFORMER_LAYER = (
     "dim_feedforward=2048, dropout=0.1, activation=None, layer_norm_eps=1e-05, batch_first=False,"
     f" norm_first=False, bias=True, {_FACTORY}"
@@ -150,23 +158,26 @@ _ROWS: dict[str, str] = {
     " parameters weight:num_embeddings,embedding_dim"
     " call=nn.functional.embedding(input,weight,padding_idx,max_norm,norm_type,scale_grad_by_freq,sparse)"
     " shape=append:embedding_dim",
-    "EmbeddingBag": "(num_embeddings:, embedding_dim:, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,"
-    f" mode='mean', sparse=False, _weight=None, include_last_offset=False, padding_idx=None, {_FACTORY}) layer"
+    "EmbeddingBag": "(num_embeddings:, embedding_dim:, max_norm=None, norm_type=2.0,"
+    " scale_grad_by_freq=False,"
+    f" mode='mean', sparse=False, _weight=None, include_last_offset=False, padding_idx=None, {_FACTORY})"
+    f" layer"
     " parameters weight:num_embeddings,embedding_dim args=input,offsets,per_sample_weights"
-    " call=nn.functional.embedding_bag(input,weight,offsets,max_norm,norm_type,scale_grad_by_freq,mode,sparse,"
-    "per_sample_weights,include_last_offset,padding_idx)",
+    " call=nn.functional.embedding_bag(input,weight,offsets,max_norm,norm_type,scale_grad_by_freq,mode,"
+    "sparse,per_sample_weights,include_last_offset,padding_idx)",
     **_family(
         "Conv",
         f"(in_channels:, out_channels:, kernel_size:, {_CONV_OPTIONS}) layer parameters weight"
-        " bias[bias]:out_channels call=nn.functional.conv{d}d(input,weight,bias,stride,padding,dilation,groups)"
+        " bias[bias]:out_channels"
+        " call=nn.functional.conv{d}d(input,weight,bias,stride,padding,dilation,groups)"
         " shape=channels:out_channels",
     ),
     **_family(
         "ConvTranspose",
         f"(in_channels:, out_channels:, kernel_size:, {_CONV_TRANSPOSE_OPTIONS}) layer parameters weight"
         " bias[bias]:out_channels args=input,output_size"
-        " call=nn.functional.conv_transpose{d}d(input,weight,bias,stride,padding,output_padding,groups,dilation)"
-        " shape=channels:out_channels",
+        " call=nn.functional.conv_transpose{d}d(input,weight,bias,stride,padding,output_padding,groups,"
+        "dilation) shape=channels:out_channels",
     ),
     **_family(
         "LazyConv",
@@ -178,8 +189,8 @@ _ROWS: dict[str, str] = {
         "LazyConvTranspose",
         f"(out_channels:, kernel_size:, {_CONV_TRANSPOSE_OPTIONS}) layer parameters weight"
         " bias[bias]:out_channels args=input,output_size"
-        " call=nn.functional.conv_transpose{d}d(input,weight,bias,stride,padding,output_padding,groups,dilation)"
-        " shape=channels:out_channels",
+        " call=nn.functional.conv_transpose{d}d(input,weight,bias,stride,padding,output_padding,groups,"
+        "dilation) shape=channels:out_channels",
     ),
     "Fold": "(output_size:, kernel_size:, dilation=1, padding=0, stride=1) reshaping"
     " call=nn.functional.fold(input,output_size,kernel_size,dilation,padding,stride)",
@@ -189,20 +200,25 @@ _ROWS: dict[str, str] = {
     "Unflatten": "(dim:, unflattened_size:) reshaping call=unflatten(input,dim,unflattened_size)",
     "ChannelShuffle": "(groups:) reshaping call=nn.functional.channel_shuffle(input,groups) shape=same",
     "PixelShuffle": "(upscale_factor:) reshaping call=nn.functional.pixel_shuffle(input,upscale_factor)",
-    "PixelUnshuffle": "(downscale_factor:) reshaping call=nn.functional.pixel_unshuffle(input,downscale_factor)",
-    "Upsample": "(size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None)"
-    " reshaping call=nn.functional.interpolate(input,size,scale_factor,mode,align_corners,recompute_scale_factor)",
+    "PixelUnshuffle": "(downscale_factor:) reshaping"
+    " call=nn.functional.pixel_unshuffle(input,downscale_factor)",
+    "Upsample": "(size=None, scale_factor=None, mode='nearest', align_corners=None,"
+    " recompute_scale_factor=None)"
+    " reshaping"
+    " call=nn.functional.interpolate(input,size,scale_factor,mode,align_corners,recompute_scale_factor)",
     "UpsamplingNearest2d": "(size=None, scale_factor=None) reshaping"
     " call=nn.functional.interpolate(input,size,scale_factor)",
     "UpsamplingBilinear2d": "(size=None, scale_factor=None) reshaping"
     " call=nn.functional.interpolate(input,size,scale_factor)",
-    "CosineSimilarity": "(dim=1, eps=1e-08) layer args=x1,x2 call=nn.functional.cosine_similarity(x1,x2,dim,eps)",
+    "CosineSimilarity": "(dim=1, eps=1e-08) layer args=x1,x2"
+    " call=nn.functional.cosine_similarity(x1,x2,dim,eps)",
     "PairwiseDistance": "(p=2.0, eps=1e-06, keepdim=False) layer args=x1,x2"
     " call=nn.functional.pairwise_distance(x1,x2,p,eps,keepdim)",
     # activations
     "CELU": "(alpha=1.0, inplace=False) activation call=nn.functional.celu(input,alpha,inplace) shape=same",
     "ELU": "(alpha=1.0, inplace=False) activation call=nn.functional.elu(input,alpha,inplace) shape=same",
-    "GELU": "(approximate='none') activation call=nn.functional.gelu(input,approximate=approximate) shape=same",
+    "GELU": "(approximate='none') activation call=nn.functional.gelu(input,approximate=approximate)"
+    " shape=same",
     "GLU": "(dim=-1) activation call=nn.functional.glu(input,dim)",
     "Hardshrink": "(lambd=0.5) activation call=nn.functional.hardshrink(input,lambd) shape=same",
     "Hardsigmoid": "(inplace=False) activation call=nn.functional.hardsigmoid(input,inplace) shape=same",
@@ -226,7 +242,8 @@ _ROWS: dict[str, str] = {
     "Softmax": "(dim=None) activation call=nn.functional.softmax(input,dim) shape=same",
     "Softmax2d": "() activation call=nn.functional.softmax(input) shape=same",
     "Softmin": "(dim=None) activation call=nn.functional.softmin(input,dim) shape=same",
-    "Softplus": "(beta=1.0, threshold=20.0) activation call=nn.functional.softplus(input,beta,threshold) shape=same",
+    "Softplus": "(beta=1.0, threshold=20.0) activation call=nn.functional.softplus(input,beta,threshold)"
+    " shape=same",
     "Softshrink": "(lambd=0.5) activation call=nn.functional.softshrink(input,lambd) shape=same",
     "Softsign": "() activation call=nn.functional.softsign(input) shape=same",
     "Tanh": "() activation call=tanh(input) shape=same",
@@ -234,9 +251,12 @@ _ROWS: dict[str, str] = {
     "Threshold": "(threshold:, value:, inplace=False) activation"
     " call=nn.functional.threshold(input,threshold,value,inplace) shape=same",
     # normalization
-    **_family("BatchNorm", f"(num_features:, {_NORM}) normalization {_AFFINE} {_RUNNING} {_NORM_CALL} shape=same"),
+    **_family(
+        "BatchNorm", f"(num_features:, {_NORM}) normalization {_AFFINE} {_RUNNING} {_NORM_CALL} shape=same"
+    ),
     "SyncBatchNorm": "(num_features:, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True,"
-    f" process_group=None, {_FACTORY}, *, bias=True) normalization {_AFFINE} {_RUNNING} {_NORM_CALL} shape=same",
+    f" process_group=None, {_FACTORY}, *, bias=True) normalization {_AFFINE} {_RUNNING} {_NORM_CALL}"
+    f" shape=same",
     **_family(
         "LazyBatchNorm",
         f"({_NORM}) normalization parameters weight[affine] bias[affine&bias]"
@@ -244,7 +264,8 @@ _ROWS: dict[str, str] = {
         f" num_batches_tracked[track_running_stats] {_NORM_CALL} shape=same",
     ),
     **_family(
-        "InstanceNorm", f"(num_features:, {_INSTANCE}) normalization {_AFFINE} {_RUNNING} {_INSTANCE_CALL} shape=same"
+        "InstanceNorm",
+        f"(num_features:, {_INSTANCE}) normalization {_AFFINE} {_RUNNING} {_INSTANCE_CALL} shape=same",
     ),
     **_family(
         "LazyInstanceNorm",
@@ -252,10 +273,12 @@ _ROWS: dict[str, str] = {
         " buffers running_mean[track_running_stats] running_var[track_running_stats]"
         f" num_batches_tracked[track_running_stats] {_INSTANCE_CALL} shape=same",
     ),
-    "GroupNorm": f"(num_groups:, num_channels:, eps=1e-05, affine=True, {_FACTORY}, *, bias=True) normalization"
+    "GroupNorm": f"(num_groups:, num_channels:, eps=1e-05, affine=True, {_FACTORY}, *, bias=True)"
+    f" normalization"
     " parameters weight[affine]:num_channels bias[affine&bias]:num_channels"
     " call=nn.functional.group_norm(input,num_groups,weight,bias,eps) shape=same",
-    "LayerNorm": f"(normalized_shape:, eps=1e-05, elementwise_affine=True, bias=True, {_FACTORY}) normalization"
+    "LayerNorm": f"(normalized_shape:, eps=1e-05, elementwise_affine=True, bias=True, {_FACTORY})"
+    f" normalization"
     " parameters weight[elementwise_affine]:normalized_shape bias[elementwise_affine&bias]:normalized_shape"
     " call=nn.functional.layer_norm(input,normalized_shape,weight,bias,eps) shape=same",
     "RMSNorm": f"(normalized_shape:, eps=None, elementwise_affine=True, {_FACTORY}) normalization"
@@ -268,18 +291,24 @@ _ROWS: dict[str, str] = {
     **_family(
         "MaxPool",
         "(kernel_size:, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False) pooling"
-        " call=nn.functional.max_pool{d}d(input,kernel_size,stride,padding,dilation,ceil_mode,return_indices)",
+        " call=nn.functional.max_pool{d}d(input,kernel_size,stride,padding,dilation,ceil_mode,"
+        "return_indices)",
     ),
     "AvgPool1d": "(kernel_size:, stride=None, padding=0, ceil_mode=False, count_include_pad=True) pooling"
     " call=nn.functional.avg_pool1d(input,kernel_size,stride,padding,ceil_mode,count_include_pad)",
     **_family(
         "AvgPool",
-        "(kernel_size:, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)"
-        " pooling call=nn.functional.avg_pool{d}d(input,kernel_size,stride,padding,ceil_mode,count_include_pad,"
+        "(kernel_size:, stride=None, padding=0, ceil_mode=False, count_include_pad=True,"
+        " divisor_override=None)"
+        " pooling"
+        " call=nn.functional.avg_pool{d}d(input,kernel_size,stride,padding,ceil_mode,count_include_pad,"
         "divisor_override)",
         "23",
     ),
-    **_family("AdaptiveAvgPool", "(output_size:) pooling call=nn.functional.adaptive_avg_pool{d}d(input,output_size)"),
+    **_family(
+        "AdaptiveAvgPool",
+        "(output_size:) pooling call=nn.functional.adaptive_avg_pool{d}d(input,output_size)",
+    ),
     **_family(
         "AdaptiveMaxPool",
         "(output_size:, return_indices=False) pooling"
@@ -287,9 +316,11 @@ _ROWS: dict[str, str] = {
     ),
     **_family(
         "FractionalMaxPool",
-        "(kernel_size:, output_size=None, output_ratio=None, return_indices=False, _random_samples=None) pooling"
+        "(kernel_size:, output_size=None, output_ratio=None, return_indices=False, _random_samples=None)"
+        " pooling"
         " buffers _random_samples[_random_samples]"
-        " call=nn.functional.fractional_max_pool{d}d(input,kernel_size,output_size,output_ratio,return_indices)",
+        " call=nn.functional.fractional_max_pool{d}d(input,kernel_size,output_size,output_ratio,"
+        "return_indices)",
         "23",
     ),
     **_family(
@@ -309,17 +340,21 @@ _ROWS: dict[str, str] = {
     **_family("ReplicationPad", "(padding:) padding call=nn.functional.pad(input,padding) saves input"),
     **_family("CircularPad", "(padding:) padding call=nn.functional.pad(input,padding)"),
     # dropout
-    "Dropout": "(p=0.5, inplace=False) dropout call=nn.functional.dropout(input,p,training,inplace) shape=same",
+    "Dropout": "(p=0.5, inplace=False) dropout call=nn.functional.dropout(input,p,training,inplace)"
+    " shape=same",
     **_family(
-        "Dropout", "(p=0.5, inplace=False) dropout call=nn.functional.dropout{d}d(input,p,training,inplace) shape=same"
+        "Dropout",
+        "(p=0.5, inplace=False) dropout call=nn.functional.dropout{d}d(input,p,training,inplace) shape=same",
     ),
-    "AlphaDropout": "(p=0.5, inplace=False) dropout call=nn.functional.alpha_dropout(input,p,training) shape=same",
+    "AlphaDropout": "(p=0.5, inplace=False) dropout call=nn.functional.alpha_dropout(input,p,training)"
+    " shape=same",
     "FeatureAlphaDropout": "(p=0.5, inplace=False) dropout"
     " call=nn.functional.feature_alpha_dropout(input,p,training) shape=same",
     # losses
     "BCELoss": f"(weight=None, {_OLD}) loss buffers weight[weight] args=input,target"
     " call=nn.functional.binary_cross_entropy(input,target,weight,reduction=reduction) shape=loss",
-    "BCEWithLogitsLoss": f"(weight=None, {_OLD}, pos_weight=None) loss buffers weight[weight] pos_weight[pos_weight]"
+    "BCEWithLogitsLoss": f"(weight=None, {_OLD}, pos_weight=None) loss buffers weight[weight]"
+    f" pos_weight[pos_weight]"
     " args=input,target call=nn.functional.binary_cross_entropy_with_logits(input,target,weight,"
     "reduction=reduction,pos_weight=pos_weight) shape=loss",
     "CTCLoss": "(blank=0, reduction='mean', zero_infinity=False) loss"
@@ -328,7 +363,8 @@ _ROWS: dict[str, str] = {
     "CosineEmbeddingLoss": f"(margin=0.0, {_OLD}) loss args=input1,input2,target"
     " call=nn.functional.cosine_embedding_loss(input1,input2,target,margin,reduction=reduction) shape=loss",
     "CrossEntropyLoss": "(weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean',"
-    " label_smoothing=0.0) loss buffers weight[weight] args=input,target call=nn.functional.cross_entropy(input,"
+    " label_smoothing=0.0) loss buffers weight[weight] args=input,target"
+    " call=nn.functional.cross_entropy(input,"
     "target,weight,ignore_index=ignore_index,reduction=reduction,label_smoothing=label_smoothing) shape=loss",
     "GaussianNLLLoss": "(*, full=False, eps=1e-06, reduction='mean') loss args=input,target,var"
     " call=nn.functional.gaussian_nll_loss(input,target,var,full,eps,reduction) shape=loss",
@@ -340,7 +376,8 @@ _ROWS: dict[str, str] = {
     " call=nn.functional.kl_div(input,target,reduction=reduction,log_target=log_target) shape=loss",
     "L1Loss": f"({_OLD}) loss args=input,target call=nn.functional.l1_loss(input,target,reduction=reduction)"
     " shape=loss",
-    "MSELoss": f"({_OLD}) loss args=input,target call=nn.functional.mse_loss(input,target,reduction=reduction)"
+    "MSELoss": f"({_OLD}) loss args=input,target"
+    f" call=nn.functional.mse_loss(input,target,reduction=reduction)"
     " shape=loss",
     "MarginRankingLoss": f"(margin=0.0, {_OLD}) loss args=input1,input2,target"
     " call=nn.functional.margin_ranking_loss(input1,input2,target,margin,reduction=reduction) shape=loss",
@@ -352,22 +389,28 @@ _ROWS: dict[str, str] = {
     " call=nn.functional.multi_margin_loss(input,target,p,margin,weight,reduction=reduction) shape=loss",
     "NLLLoss": "(weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean') loss"
     " buffers weight[weight] args=input,target"
-    " call=nn.functional.nll_loss(input,target,weight,ignore_index=ignore_index,reduction=reduction) shape=loss",
+    " call=nn.functional.nll_loss(input,target,weight,ignore_index=ignore_index,reduction=reduction)"
+    " shape=loss",
     "NLLLoss2d": "(weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean') loss"
     " buffers weight[weight] args=input,target"
-    " call=nn.functional.nll_loss(input,target,weight,ignore_index=ignore_index,reduction=reduction) shape=loss",
-    "PoissonNLLLoss": "(log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean')"
+    " call=nn.functional.nll_loss(input,target,weight,ignore_index=ignore_index,reduction=reduction)"
+    " shape=loss",
+    "PoissonNLLLoss": "(log_input=True, full=False, size_average=None, eps=1e-08, reduce=None,"
+    " reduction='mean')"
     " loss args=log_input,target call=nn.functional.poisson_nll_loss(log_input,target,reduction=reduction)"
     " shape=loss",
     "SmoothL1Loss": f"({_OLD}, beta=1.0) loss args=input,target"
     " call=nn.functional.smooth_l1_loss(input,target,reduction=reduction,beta=beta) shape=loss",
     "SoftMarginLoss": f"({_OLD}) loss args=input,target"
     " call=nn.functional.soft_margin_loss(input,target,reduction=reduction) shape=loss",
-    "TripletMarginLoss": f"(margin=1.0, p=2.0, eps=1e-06, swap=False, {_OLD}) loss args=anchor,positive,negative"
+    "TripletMarginLoss": f"(margin=1.0, p=2.0, eps=1e-06, swap=False, {_OLD}) loss"
+    f" args=anchor,positive,negative"
     " call=nn.functional.triplet_margin_loss(anchor,positive,negative,margin,p,eps,swap,reduction=reduction)"
     " shape=loss",
-    "TripletMarginWithDistanceLoss": "(*, distance_function=None, margin=1.0, swap=False, reduction='mean') loss"
-    " children distance_function:PairwiseDistance args=anchor,positive,negative call=nn.functional.triplet_margin_with_distance_loss(anchor,positive,negative)"
+    "TripletMarginWithDistanceLoss": "(*, distance_function=None, margin=1.0, swap=False, reduction='mean')"
+    " loss"
+    " children distance_function:PairwiseDistance args=anchor,positive,negative"
+    " call=nn.functional.triplet_margin_with_distance_loss(anchor,positive,negative)"
     " shape=loss",
     "AdaptiveLogSoftmaxWithLoss": "(in_features:, n_classes:, cutoffs:, div_value=4.0, head_bias=False,"
     f" {_FACTORY}) loss children head:Linear tail:ModuleList args=input_,target_ outputs=output,loss"
@@ -394,7 +437,8 @@ _ROWS: dict[str, str] = {
     " parameters weight_ih:hidden_size,input_size weight_hh:hidden_size,hidden_size bias_ih[bias]:hidden_size"
     " bias_hh[bias]:hidden_size args=input,hx saves composite frees=yes shape=last:hidden_size",
     "LSTMCell": f"(input_size:, hidden_size:, bias=True, {_FACTORY}) recurrent"
-    " parameters weight_ih weight_hh bias_ih[bias] bias_hh[bias] args=input,hx outputs=h,c saves composite frees=yes"
+    " parameters weight_ih weight_hh bias_ih[bias] bias_hh[bias] args=input,hx outputs=h,c saves composite"
+    " frees=yes"
     " shape=last:hidden_size",
     "GRUCell": f"(input_size:, hidden_size:, bias=True, {_FACTORY}) recurrent"
     " parameters weight_ih weight_hh bias_ih[bias] bias_hh[bias] args=input,hx saves composite frees=yes"
@@ -410,7 +454,8 @@ _ROWS: dict[str, str] = {
     " dropout=0.1, activation=None, custom_encoder=None, custom_decoder=None, layer_norm_eps=1e-05,"
     f" batch_first=False, norm_first=False, bias=True, {_FACTORY}) attention"
     " children encoder:TransformerEncoder decoder:TransformerDecoder args=src,tgt saves composite frees=yes",
-    "TransformerEncoder": "(encoder_layer:, num_layers:, norm=None, enable_nested_tensor=True, mask_check=True)"
+    "TransformerEncoder": "(encoder_layer:, num_layers:, norm=None, enable_nested_tensor=True,"
+    " mask_check=True)"
     " attention children layers:ModuleList norm:LayerNorm args=src,mask,src_key_padding_mask,is_causal"
     " saves composite frees=yes shape=same",
     "TransformerDecoder": "(decoder_layer:, num_layers:, norm=None) attention"
@@ -467,7 +512,11 @@ def parse(name: str, row: str) -> ModuleLaw:
     result = ModuleLaw()
     result.name, result.kind = name, words[0]
     result.args, result.keywords = signature.args, signature.keywords
-    result.required, result.defaults, result.gathers = signature.required, signature.defaults, signature.gathers
+    result.required, result.defaults, result.gathers = (
+        signature.required,
+        signature.defaults,
+        signature.gathers,
+    )
     result.inplace = "inplace" if "inplace" in signature.args else ""
     _sections(result, row, words[1:])
     return result
@@ -489,7 +538,9 @@ def _sections(result: ModuleLaw, row: str, words: list[str]) -> None:
             raise operations.RowError(result.name, f"{word!r} has no meaning in {row!r}")
     result.parameters = tuple(_conditional(word) for word in sections["parameters"])
     result.buffers = tuple(_conditional(word) for word in sections["buffers"])
-    result.children = tuple((child, kind) for child, _, kind in (word.partition(":") for word in sections["children"]))
+    result.children = tuple(
+        (child, kind) for child, _, kind in (word.partition(":") for word in sections["children"])
+    )
     result.call_args = tuple(keys["args"].split(","))
     result.outputs, result.shape = keys["outputs"], keys["shape"]
     _call(result, keys["call"])
@@ -535,7 +586,8 @@ def _saves(result: ModuleLaw, words: list[str], said: bool, frees: str) -> None:
         names = dict(result.passes)
         result.exact_saves = target.exact_saves
         result.saves = tuple(
-            (names.get(what, what), tuple(names.get(need, need) for need in needs)) for what, needs in target.saves
+            (names.get(what, what), tuple(names.get(need, need) for need in needs))
+            for what, needs in target.saves
         )
         result.frees = target.frees
     if frees:

@@ -7,9 +7,9 @@ the arguments. Each is asked of torch by `tests/laws/test_node_names.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Optional, Tuple
+from typing import Optional
 
-Shape = Optional[Tuple[Optional[int], ...]]
+Shape = Optional[tuple[int | None, ...]]
 
 
 def node_name(operation: str, node: str, given: Mapping[str, str], shapes: Sequence[Shape]) -> str:
@@ -23,7 +23,11 @@ def node_name(operation: str, node: str, given: Mapping[str, str], shapes: Seque
         return node.rstrip("01") + ("1" if "dim" in given else "0")
     if operation == "rsub":
         return "RsubBackward0" if given.get("other") in ("tensor", "matrix", "batch") else "RsubBackward1"
-    if operation in ("add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_") and node and not node[-1].isdigit():
+    if (
+        operation in ("add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_")
+        and node
+        and not node[-1].isdigit()
+    ):
         return node + "0"
     if operation == "round":
         return node.rstrip("01") + ("1" if "decimals" in given else "0")

@@ -52,11 +52,14 @@ def refusal(facts: BridgeFacts, grad_enabled: bool | None = True, force: bool = 
 
 
 CONVERTS_TENSOR = frozenset(
-    """array asarray asanyarray ascontiguousarray asfortranarray copy add subtract multiply divide power sqrt exp
-    log sin cos tanh abs absolute maximum minimum dot matmul concatenate stack vstack hstack dstack column_stack
+    """array asarray asanyarray ascontiguousarray asfortranarray copy add subtract multiply divide power sqrt
+    exp
+    log sin cos tanh abs absolute maximum minimum dot matmul concatenate stack vstack hstack dstack
+    column_stack
     where unique isnan isfinite save savez savetxt allclose isclose median percentile quantile
     average histogram bincount interp diff tile pad outer inner cross corrcoef cov atleast_1d atleast_2d
-    linalg.norm linalg.inv linalg.det fft.fft expand_dims roll rot90 trapezoid count_nonzero nan_to_num nanmean
+    linalg.norm linalg.inv linalg.det fft.fft expand_dims roll rot90 trapezoid count_nonzero nan_to_num
+    nanmean
     nanmax nanmin nansum polyfit meshgrid float32 int32 int64 cumsum cumprod argsort argmax argmin clip ravel
     repeat reshape transpose diagonal trace round take sort ptp""".split()
 )
@@ -66,7 +69,8 @@ Names after `numpy.`. Elements of a list are converted one by one, with the same
 tensor's own method first, and convert when it does not take numpy's arguments."""
 
 DELEGATES = frozenset("mean sum std var max min amax amin prod all any".split())
-"""numpy functions that call the tensor's own method with numpy's arguments: TypeError, not numpy()'s message."""
+"""numpy functions that call the tensor's own method with numpy's arguments: TypeError, not numpy()'s
+message."""
 
 DELEGATES_QUIETLY = frozenset("squeeze swapaxes nonzero".split())
 """numpy functions that call the tensor's own method, and a tensor comes back."""
@@ -74,8 +78,11 @@ DELEGATES_QUIETLY = frozenset("squeeze swapaxes nonzero".split())
 NEVER_REFUSES = frozenset("shape ndim size isscalar array_equal".split())
 """numpy functions that only look, or that answer False when the conversion is refused (`array_equal`)."""
 
-PYTHON_NUMBERS = frozenset("item tolist __float__ __int__ __bool__ __index__ __complex__ __format__ __repr__".split())
+PYTHON_NUMBERS = frozenset(
+    "item tolist __float__ __int__ __bool__ __index__ __complex__ __format__ __repr__".split()
+)
 """Methods that make Python values without numpy: they never raise over requires_grad."""
 
 QUIET_FUNCTIONS = frozenset(("numpy.float64",))
-"""numpy types that read a tensor of one element through `__float__`: no refusal (numpy.float32 does refuse)."""
+"""numpy types that read a tensor of one element through `__float__`: no refusal (numpy.float32 does
+refuse)."""

@@ -29,7 +29,8 @@ A row is a string in one of the files under `laws/tables`. Its grammar:
                 outputs=many              a tuple of any length
                 same=WORD                 when the very same tensor comes back (`SAME_WHEN`)
                 writes=self,out           arguments written in place
-                gradient=zero|no|unimplemented   the default is yes, and no for a result "plain", "python" or "none"
+                gradient=zero|no|unimplemented   the default is yes, and no for a result "plain", "python" or
+                "none"
                 frees=yes|no              when `saves` is not the whole truth
                 dtype=KEY shape=KEY lazy=KEY
                 overloads=dim:max.dim     with the argument `dim` given, the row "max.dim" holds instead;
@@ -120,15 +121,31 @@ DTYPES = (
 )
 """Rule keys of `gradtrail.laws.dtypes.dtype_of`; the name of a dtype is one as well."""
 
-VALUE_KINDS = ("tensor", "matrix", "batch", "dtype", "text", "true", "false", "number", "basic", "advanced", "value")
+VALUE_KINDS = (
+    "tensor",
+    "matrix",
+    "batch",
+    "dtype",
+    "text",
+    "true",
+    "false",
+    "number",
+    "basic",
+    "advanced",
+    "value",
+)
 """How an argument's value is told apart for overloads: "matrix" is a tensor known to have at most two
-dimensions, "batch" one known to have three or more, "tensor" any; "true" and "false" the constants, "text" a str,
-"number" an int or float, "basic" an index that makes a view (a slice, None, an ellipsis, a tuple of these and of
-ints), "advanced" one that copies (a list, or a tuple that holds a list or a tensor), "value" anything else or not
+dimensions, "batch" one known to have three or more, "tensor" any; "true" and "false" the constants, "text" a
+str,
+"number" an int or float, "basic" an index that makes a view (a slice, None, an ellipsis, a tuple of these"
+" and of
+ints), "advanced" one that copies (a list, or a tuple that holds a list or a tensor), "value" anything else
+or not
 known."""
 
 HOMES = ("both", "method", "attribute", "function")
-"""Where an operation is found: on Tensor and in torch, only on Tensor, as a property of it, only in a module."""
+"""Where an operation is found: on Tensor and in torch, only on Tensor, as a property of it, only in a
+module."""
 
 LAZY = ("", "conj", "neg", "resolve", "resolve-conj", "resolve-neg")
 
@@ -139,29 +156,29 @@ class Operation:
     """What one operation does; see the docstring of `gradtrail.laws.operations` for every field."""
 
     __slots__ = (
-        "name",
         "args",
-        "keywords",
         "defaults",
+        "dtype",
+        "exact_saves",
+        "frees",
+        "gathers",
+        "gradient",
+        "home",
+        "keywords",
+        "lazy",
+        "name",
+        "node",
+        "otherwise",
+        "outputs",
+        "overloads",
         "required",
-        "tensors",
         "result",
         "same_when",
-        "outputs",
-        "node",
         "saves",
-        "frees",
-        "exact_saves",
-        "writes",
-        "gradient",
-        "dtype",
         "shape",
-        "lazy",
-        "overloads",
-        "gathers",
-        "home",
+        "tensors",
         "untracked",
-        "otherwise",
+        "writes",
     )
 
     name: str
@@ -302,12 +319,12 @@ class _Parser:
             if part == "*":
                 into = keywords
                 continue
-            if part[-1:] == "!":
-                part = part[:-1]
-                untracked.append(part.rstrip("?*"))
-            name, equals, default = part.partition("=")
+            spelled = part.rstrip("!")
+            if spelled != part:
+                untracked.append(spelled.rstrip("?*"))
+            name, equals, default = spelled.partition("=")
             if "..." in name:
-                part = name = name.replace("...", "")
+                name = name.replace("...", "")
                 self.operation.gathers = name.rstrip("*?:")
                 if name.isidentifier():
                     positional.append(name)
@@ -433,7 +450,7 @@ _aliases: dict[str, str] = {}
 
 def _table() -> dict[str, str]:
     """All rows by name; read once."""
-    global _rows
+    global _rows  # noqa: PLW0603 - read once, on first need
     if _rows is None:
         from gradtrail.laws.tables import ALIASES, rows
 

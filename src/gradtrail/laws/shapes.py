@@ -7,15 +7,15 @@ number of dimensions is known. Every rule is compared with torch by `tests/laws`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Optional, Tuple
+from typing import Optional
 
-Shape = Optional[Tuple[Optional[int], ...]]
+Shape = Optional[tuple[int | None, ...]]
 
 _MISSING = object()
 
 
 def numel(shape: Shape) -> str | None:
-    """"one" for a tensor of exactly one element, "many" for any other number, None when not certain."""
+    """ "one" for a tensor of exactly one element, "many" for any other number, None when not certain."""
     if shape is None:
         return None
     product = 1
@@ -71,7 +71,9 @@ def _dims(value: object, length: int) -> tuple[int, ...] | None:
     return tuple(result)
 
 
-def _one_dim(arguments: Mapping[str, object], name: str, length: int, default: object = _MISSING) -> int | None:
+def _one_dim(
+    arguments: Mapping[str, object], name: str, length: int, default: object = _MISSING
+) -> int | None:
     value = arguments.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or not -length <= value < length:
         return None
@@ -205,7 +207,7 @@ def _expand(shapes: Sequence[Shape], arguments: Mapping[str, object]) -> Shape:
     if shape is None or len(sizes) < len(shape):
         return None
     padded = (*([None] * (len(sizes) - len(shape))), *shape)
-    return tuple(own if size == -1 else size for own, size in zip(padded, sizes))
+    return tuple(own if size == -1 else size for own, size in zip(padded, sizes, strict=False))
 
 
 def _sizes(shapes: Sequence[Shape], arguments: Mapping[str, object]) -> Shape:

@@ -157,7 +157,7 @@ def _hidden_modules(m: Any, module: Any, frame: Frame) -> Any:
     for name, value in module.attributes.items():
         values = value.items if type(value) is Sequence else tuple(value.entries.values()) if type(value) is Mapping else ()
         if any(is_module(one) for one in values) or type(value) is Sequence and is_module(value.rest):
-            origin = (module.state.get("stored") or {}).get(name)
+            origin = module.state.get(f"stored {name}")
             if origin is not None:
                 return (name, m.step_of(origin, frame), "list" if type(value) is Sequence else "dict")
     return None

@@ -21,8 +21,8 @@ ROWS: dict[str, str] = {
     "cholesky_solve": "(self, input2, upper=False) new CholeskySolveBackward0 saves input2 result self "
     "dtype=same",
     "corrcoef": "(self) new saves copy composite dtype=float",
-    "cov": "(self, *, correction=1, fweights?, aweights?) new saves self@aweights fweights@aweights copy "
-    "composite",
+    "cov": "(self, *, correction=1, fweights?, aweights?) new saves self@aweights fweights@aweights|self"
+    " aweights@self|aweights copy composite",
     "cross": "(self, other, dim=None) new LinalgCrossBackward0 saves other@self self@other dtype=same "
     "shape=broadcast",
     "dot": "(self, tensor) new DotBackward0 saves self@tensor tensor@self dtype=same shape=scalar",
@@ -90,10 +90,11 @@ ROWS: dict[str, str] = {
     "result0 result1 outputs=LU,pivots!,info! dtype=same shape=same function",
     "linalg.lu_solve": "(LU, pivots, B, *, left=True, adjoint=False) new LinalgLuSolveBackward0 saves LU "
     "pivots result dtype=same function",
-    "linalg.matrix_norm": "(self, ord='fro', dim=None, keepdim=False, *, dtype=None) new saves copy "
-    "composite dtype=real shape=reduce function",
+    "linalg.matrix_norm": "(self, ord='fro', dim=None, keepdim=False, *, dtype=None) new saves result"
+    " composite dtype=real shape=reduce function",
     "linalg.matrix_power": "(self, n:) new composite dtype=same shape=same function",
-    "linalg.matrix_rank": "(self?, tol?, hermitian=False, input?, *, atol?, rtol?) plain dtype=int64 function",
+    "linalg.matrix_rank": "(self?, tol?, hermitian=False, input?, *, atol?, rtol?) plain dtype=int64"
+    " function",
     "linalg.multi_dot": "(tensors*) new ViewBackward0 saves tensors dtype=same function",
     "linalg.norm": "(self, ord=None, dim=None, keepdim=False, *, dtype=None) new saves copy composite "
     "dtype=real shape=reduce function",
@@ -120,8 +121,8 @@ ROWS: dict[str, str] = {
     "linalg.vector_norm": "(self, ord=2, dim=None, keepdim=False, *, dtype=None) new "
     "LinalgVectorNormBackward0 saves result self dtype=real shape=reduce function",
     "logdet": "(self) new saves self composite dtype=same",
-    "lu": "(self, pivot=True, get_infos=False) new LinalgLuFactorExBackward0 saves result0 result1 "
-    "outputs=LU,pivots! dtype=same shape=same overloads=get_infos@true:lu.infos",
+    "lu": "(self, pivot=True, get_infos=False) new LinalgLuFactorExBackward0 saves result0 result1"
+    " outputs=LU,pivots! dtype=same shape=same overloads=get_infos@true:lu.infos",
     "lu_solve": "(self, LU_data, LU_pivots) new LinalgLuSolveBackward0 saves LU_data LU_pivots result "
     "dtype=same shape=same",
     "lu_unpack": "(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True) new outputs=P!,L,U dtype=same "

@@ -14,9 +14,9 @@ ROWS: dict[str, str] = {
     "dtype=promote-float shape=loss function",
     "nn.functional.cosine_similarity": "(x1, x2, dim=1, eps=1e-08) new SumBackward1 saves x1@x1 x2@x2 "
     "dtype=promote function",
-    "nn.functional.cross_entropy": "(self, target, weight?, size_average=None, ignore_index=-100, "
-    "reduce=None, reduction='mean', label_smoothing=0.0) new saves target weight varies dtype=same "
-    "shape=loss function",
+    "nn.functional.cross_entropy": "(self, target, weight?, size_average=None, ignore_index=-100,"
+    " reduce=None, reduction='mean', label_smoothing=0.0) new saves target@self weight@self|target varies"
+    " dtype=same shape=loss function",
     "nn.functional.ctc_loss": "(log_probs, targets, input_lengths, target_lengths, blank=0, "
     "reduction='mean', zero_infinity=False) new saves log_probs targets composite dtype=same shape=loss "
     "function",
@@ -30,9 +30,10 @@ ROWS: dict[str, str] = {
     "log_target=False) new saves copy composite dtype=promote shape=loss function",
     "nn.functional.l1_loss": "(self, target, size_average=None, reduce=None, reduction='mean', weight?) new "
     "saves copy composite shape=loss function",
-    "nn.functional.linear_cross_entropy": "(self, linear_weight, target, *, linear_bias?, weight?, "
-    "reduction='mean', ignore_index=None, label_smoothing=0.0, options=None) new composite frees=no "
-    "dtype=same shape=loss function",
+    "nn.functional.linear_cross_entropy": "(self, linear_weight, target, *, linear_bias?, weight?,"
+    " reduction='mean', ignore_index=None, label_smoothing=0.0, options=None) new saves"
+    " weight@self|linear_weight linear_bias@self|linear_weight|linear_bias linear_weight@linear_bias"
+    " self@linear_bias target@linear_bias composite frees=no dtype=same shape=loss function",
     "nn.functional.margin_ranking_loss": "(input1, input2, target, margin=0, size_average=None, reduce=None, "
     "reduction='mean') new saves copy composite dtype=promote-float shape=loss function",
     "nn.functional.mse_loss": "(self, target, size_average=None, reduce=None, reduction='mean', weight?) new "
@@ -49,9 +50,9 @@ ROWS: dict[str, str] = {
     "nn.functional.pairwise_distance": "(x1, x2, p=2, eps=1e-06, keepdim=False) new NormBackward1 saves "
     "result function",
     "nn.functional.pdist": "(self, p=2) new PdistBackward0 saves result self dtype=same function",
-    "nn.functional.poisson_nll_loss": "(self, target, log_input=True, full=False, size_average=None, "
-    "eps=1e-08, reduce=None, reduction='mean') new saves target composite dtype=promote-float shape=loss "
-    "function",
+    "nn.functional.poisson_nll_loss": "(self, target, log_input=True, full=False, size_average=None,"
+    " eps=1e-08, reduce=None, reduction='mean') new saves target@self composite dtype=promote-float"
+    " shape=loss function",
     "nn.functional.smooth_l1_loss": "(self, target, size_average=None, reduce=None, reduction='mean', "
     "beta=1.0) new SmoothL1LossBackward0 saves self target dtype=promote shape=loss "
     "overloads=beta:nn.functional.smooth_l1_loss.beta function",

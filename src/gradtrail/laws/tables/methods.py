@@ -5,7 +5,8 @@ from __future__ import annotations
 ROWS: dict[str, str] = {
     # moves and casts
     "to": "(self, device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None)"
-    " maybe-same ToCopyBackward0 same=same-device-and-dtype shape=same method overloads=device@tensor:to.other,"
+    " maybe-same ToCopyBackward0 same=same-device-and-dtype shape=same method"
+    " overloads=device@tensor:to.other,"
     "other:to.other",
     "to.other": "(self, other!, non_blocking=False, copy=False, *, memory_format=None)"
     " maybe-same ToCopyBackward0 same=same-device-and-dtype dtype=of-second shape=same method",
@@ -13,27 +14,38 @@ ROWS: dict[str, str] = {
     "cuda": "(self, device=None, non_blocking=False, memory_format=None)"
     " maybe-same ToCopyBackward0 same=on-cuda dtype=same shape=same method",
     "type": "(self, dtype=None, non_blocking=False) python method overloads=dtype:type.cast",
-    "type.cast": "(self, dtype:, non_blocking=False) maybe-same ToCopyBackward0 same=same-dtype dtype=arg:dtype"
+    "type.cast": "(self, dtype:, non_blocking=False) maybe-same ToCopyBackward0 same=same-dtype"
+    " dtype=arg:dtype"
     " shape=same method",
-    "type_as": "(self, other!) maybe-same ToCopyBackward0 same=same-device-and-dtype dtype=of-second shape=same method",
-    "float": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float32 shape=same method",
-    "double": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float64 shape=same method",
-    "half": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float16 shape=same method",
-    "bfloat16": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=bfloat16 shape=same"
+    "type_as": "(self, other!) maybe-same ToCopyBackward0 same=same-device-and-dtype dtype=of-second"
+    " shape=same method",
+    "float": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float32"
+    " shape=same method",
+    "double": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float64"
+    " shape=same method",
+    "half": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=float16 shape=same"
     " method",
-    "cfloat": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=complex64 shape=same"
+    "bfloat16": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=bfloat16"
+    " shape=same"
     " method",
-    "cdouble": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=complex128 shape=same"
+    "cfloat": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=complex64"
+    " shape=same"
     " method",
-    "chalf": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=complex32 shape=same"
+    "cdouble": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=complex128"
+    " shape=same"
+    " method",
+    "chalf": "(self, memory_format=None) maybe-same ToCopyBackward0 same=same-dtype dtype=complex32"
+    " shape=same"
     " method",
     "long": "(self, memory_format=None) maybe-same same=same-dtype gradient=no dtype=int64 shape=same method",
     "int": "(self, memory_format=None) maybe-same same=same-dtype gradient=no dtype=int32 shape=same method",
-    "short": "(self, memory_format=None) maybe-same same=same-dtype gradient=no dtype=int16 shape=same method",
+    "short": "(self, memory_format=None) maybe-same same=same-dtype gradient=no dtype=int16 shape=same"
+    " method",
     "char": "(self, memory_format=None) maybe-same same=same-dtype gradient=no dtype=int8 shape=same method",
     "byte": "(self, memory_format=None) maybe-same same=same-dtype gradient=no dtype=uint8 shape=same method",
     "bool": "(self, memory_format=None) maybe-same same=same-dtype gradient=no dtype=bool shape=same method",
-    "contiguous": "(self, memory_format=None) maybe-same CloneBackward0 same=contiguous dtype=same shape=same method",
+    "contiguous": "(self, memory_format=None) maybe-same CloneBackward0 same=contiguous dtype=same"
+    " shape=same method",
     "clone": "(self, *, memory_format=None) new CloneBackward0 dtype=same shape=same",
     "pin_memory": "(self, device=None) maybe-same same=pinned dtype=same shape=same method",
     # history and flags
@@ -142,22 +154,27 @@ ROWS: dict[str, str] = {
     "copy_": "(self, other, non_blocking=False) written CopyBackwards dtype=same shape=same method",
     "zero_": "(self) written ZeroBackward0 gradient=zero dtype=same shape=same",
     "fill_": "(self, value) written FillBackward dtype=same shape=same",
-    "fill_diagonal_": "(self, fill_value:, wrap=False) written CopySlices saves copy dtype=same shape=same method",
-    "normal_": "(self, mean=0, std=1, *, generator=None) written NormalBackward0 gradient=zero dtype=same shape=same"
+    "fill_diagonal_": "(self, fill_value:, wrap=False) written CopySlices saves copy dtype=same shape=same"
+    " method",
+    "normal_": "(self, mean=0, std=1, *, generator=None) written NormalBackward0 gradient=zero dtype=same"
+    " shape=same"
     " method",
     "uniform_": "(self, from=0, to=1, *, generator=None) written UniformBackward0 gradient=zero dtype=same"
     " shape=same method",
     "random_": "(self, from=None, to=None, *, generator=None) written RandomBackward gradient=zero dtype=same"
     " shape=same method",
-    "bernoulli_": "(self, p=0.5, *, generator=None) written BernoulliBackward gradient=zero dtype=same shape=same"
+    "bernoulli_": "(self, p=0.5, *, generator=None) written BernoulliBackward gradient=zero dtype=same"
+    " shape=same"
     " method",
     "exponential_": "(self, lambd=1, *, generator=None) written ExponentialBackward0 gradient=zero dtype=same"
     " shape=same method",
     "cauchy_": "(self, median=0, sigma=1, *, generator=None) written CauchyBackward0 gradient=zero dtype=same"
     " shape=same method",
-    "log_normal_": "(self, mean=1, std=2, *, generator=None) written LogNormalBackward0 gradient=zero dtype=same"
+    "log_normal_": "(self, mean=1, std=2, *, generator=None) written LogNormalBackward0 gradient=zero"
+    " dtype=same"
     " shape=same method",
-    "geometric_": "(self, p:, *, generator=None) written GeometricBackward0 gradient=zero dtype=same shape=same"
+    "geometric_": "(self, p:, *, generator=None) written GeometricBackward0 gradient=zero dtype=same"
+    " shape=same"
     " method",
     "pow_": "(self, exponent) written PowBackward1 saves copy exponent result dtype=same shape=same method"
     " overloads=exponent@number:pow_.number",
@@ -172,4 +189,21 @@ ROWS: dict[str, str] = {
     "gt_": "(self, other) written GtBackward gradient=zero dtype=same shape=same method",
     "ge_": "(self, other) written GeBackward gradient=zero dtype=same shape=same method",
     "polygamma_": "(self, n:) written PolygammaBackward1 saves copy dtype=same shape=same method",
+    # seldom seen
+    "volatile": "(self) python attribute",
+    "as_subclass": "(self, cls:) view AliasBackward0 dtype=same shape=same method",
+    "conj_physical_": "(self) written ConjPhysicalBackward1 dtype=same shape=same",
+    "apply_": "(self, callable:) same dtype=same shape=same method",
+    "map_": "(self, tensor, callable:) same dtype=same shape=same method",
+    "map2_": "(self, x, y, callable:) same dtype=same shape=same method",
+    "set_": "(self, source?) written NotImplemented dtype=same method",
+    "new": "(self, data...) plain method",
+    "to_dense": "(self, dtype=None, *, masked_grad=None) maybe-same same=strided shape=same method",
+    "to_sparse_csr": "(self, dense_dim=None) new ToSparseCsrBackward0 dtype=same shape=same method",
+    "to_sparse_csc": "(self, dense_dim=None) new ToSparseCscBackward0 dtype=same shape=same method",
+    "to_sparse_bsr": "(self, blocksize:, dense_dim=None) new ToSparseBsrBackward0 dtype=same shape=same"
+    " method",
+    "to_sparse_bsc": "(self, blocksize:, dense_dim=None) new ToSparseBscBackward0 dtype=same shape=same"
+    " method",
+    "to_sparse_coo": "(self) new ToSparseBackward1 dtype=same shape=same method",
 }

@@ -87,7 +87,8 @@ ROWS: dict[str, str] = {
     "same=not-training otherwise=maybe-view dtype=same shape=same function",
     "nn.functional.elu": "(self, alpha=1.0, inplace=False) new EluBackward0 saves self dtype=same shape=same "
     "function",
-    "nn.functional.elu_": "(self, alpha=1.0) written EluBackward1 saves result dtype=same shape=same function",
+    "nn.functional.elu_": "(self, alpha=1.0) written EluBackward1 saves result dtype=same shape=same"
+    " function",
     "nn.functional.embedding": "(self, weight, padding_idx=None, max_norm=None, norm_type=2.0, "
     "scale_grad_by_freq=False, sparse=False) new EmbeddingBackward0 saves self dtype=of-second "
     "shape=embedding overloads=max_norm:nn.functional.embedding.renormalized function",
@@ -187,7 +188,8 @@ ROWS: dict[str, str] = {
     "new MaxUnpool3DBackward0 saves indices dtype=same function",
     "nn.functional.mish": "(self, inplace=False) new MishBackward0 saves self dtype=same shape=same function",
     "nn.functional.multi_head_attention_forward": "(query, key, value, embed_dim_to_check:, num_heads:, "
-    "in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn:, dropout_p:, out_proj_weight, out_proj_bias, "
+    "in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn:, dropout_p:, out_proj_weight,"
+    " out_proj_bias, "
     "training=True, key_padding_mask?, need_weights=True, attn_mask?, use_separate_proj_weight=False, "
     "q_proj_weight?, k_proj_weight?, v_proj_weight?, static_k?, static_v?, average_attn_weights=True, "
     "is_causal=False) new saves "
@@ -215,9 +217,9 @@ ROWS: dict[str, str] = {
     "RreluWithNoiseBackward0 saves self dtype=same shape=same function",
     "nn.functional.rrelu_": "(self, lower=0.125, upper=0.3333333333333333, training=False) written saves "
     "result varies dtype=same shape=same function",
-    "nn.functional.scaled_dot_product_attention": "(query, key, value, attn_mask?, dropout_p=0.0, "
-    "is_causal=False, *, scale=None, enable_gqa=False) new saves value@query|key|attn_mask "
-    "attn_mask@query|key|value composite dtype=same function",
+    "nn.functional.scaled_dot_product_attention": "(query, key, value, attn_mask?, dropout_p=0.0,"
+    " is_causal=False, *, scale=None, enable_gqa=False) new saves value@query|key|attn_mask composite"
+    " dtype=same function",
     "nn.functional.selu": "(self, inplace=False) new EluBackward0 saves self dtype=same shape=same function",
     "nn.functional.selu_": "(self) written EluBackward1 saves result dtype=same shape=same function",
     "nn.functional.silu": "(self, inplace=False) new SiluBackward0 saves self dtype=same shape=same function",
@@ -228,7 +230,8 @@ ROWS: dict[str, str] = {
     "nn.functional.softshrink": "(self, lambd=0.5) new SoftshrinkBackward0 saves self dtype=same shape=same "
     "function",
     "nn.functional.softsign": "(self) new DivBackward0 saves self dtype=float shape=same function",
-    "nn.functional.tanhshrink": "(self) new SubBackward0 saves copy composite dtype=float shape=same function",
+    "nn.functional.tanhshrink": "(self) new SubBackward0 saves copy composite dtype=float shape=same"
+    " function",
     "nn.functional.threshold": "(self, threshold:, value:, inplace=False) new ThresholdBackward0 saves self "
     "dtype=same shape=same function",
     "nn.functional.unfold": "(self, kernel_size:, dilation=1, padding=0, stride=1) new Im2ColBackward0 "
@@ -245,7 +248,5 @@ ROWS: dict[str, str] = {
     "nn.functional.dropout2d_": "(self, p=0.5, training=True) written saves copy composite dtype=same "
     "shape=same function overloads=training@false:positive",
     "nn.functional.dropout3d_": "(self, p=0.5, training=True) written saves copy composite dtype=same "
-    "shape=same function overloads=training@false:positive",
-    "nn.functional.alpha_dropout_": "(self, p=0.5, training=False) written saves copy composite dtype=same "
     "shape=same function overloads=training@false:positive",
 }

@@ -170,7 +170,8 @@ ROWS: dict[str, str] = {
     "special.i1e": "(self) new SpecialI1EBackward0 saves result self dtype=float shape=same function",
     "special.laguerre_polynomial_l": "(x, n) plain dtype=promote-float shape=broadcast function",
     "special.legendre_polynomial_p": "(x, n) plain dtype=promote-float shape=broadcast function",
-    "special.log_ndtr": "(self) new SpecialLogNdtrBackward0 saves result self dtype=float shape=same function",
+    "special.log_ndtr": "(self) new SpecialLogNdtrBackward0 saves result self dtype=float shape=same"
+    " function",
     "special.modified_bessel_i0": "(self) plain dtype=float shape=same function",
     "special.modified_bessel_i1": "(self) plain dtype=float shape=same function",
     "special.modified_bessel_k0": "(self) plain dtype=float shape=same function",
@@ -195,7 +196,8 @@ ROWS: dict[str, str] = {
     "sum_to_size": "(self, size...) maybe-same same=same-shape otherwise=maybe-view shape=sizes method",
     "tan": "(self) new TanBackward0 saves result dtype=float shape=same",
     "tanh": "(self) new TanhBackward0 saves result dtype=float shape=same",
-    "true_divide": "(self, other) new DivBackward0 saves other self@other dtype=promote-float shape=broadcast",
+    "true_divide": "(self, other) new DivBackward0 saves other self@other dtype=promote-float"
+    " shape=broadcast",
     "trunc": "(self) new TruncBackward0 gradient=zero dtype=same shape=same",
     "unique.several": "(self, sorted=True, return_inverse=False, return_counts=False, dim=None) new "
     "gradient=unimplemented outputs=many dtype=same",

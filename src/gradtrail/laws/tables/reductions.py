@@ -31,10 +31,10 @@ ROWS: dict[str, str] = {
     "logcumsumexp": "(self, dim:) new LogcumsumexpBackward0 saves result self dtype=same shape=same",
     "logsumexp": "(self, dim:, keepdim=False) new LogsumexpBackward0 saves result self dtype=float "
     "shape=reduce",
-    "masked.amax": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new AmaxBackward0 saves mask "
-    "result composite dtype=same function",
-    "masked.amin": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new AminBackward0 saves mask "
-    "result composite dtype=same function",
+    "masked.amax": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new AmaxBackward0 saves result"
+    " composite dtype=same function",
+    "masked.amin": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new AminBackward0 saves result"
+    " composite dtype=same function",
     "masked.argmax": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
     "masked.argmin": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
     "masked.cumprod": "(self, dim:, *, dtype=None, mask?) new saves result composite dtype=sum function",
@@ -43,20 +43,22 @@ ROWS: dict[str, str] = {
     "dtype=same shape=broadcast function",
     "masked.logaddexp": "(self, other, *, dtype=None, input_mask?, other_mask?) new saves copy composite "
     "dtype=promote function",
-    "masked.logsumexp": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new saves result self "
-    "composite shape=reduce function",
+    "masked.logsumexp": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new saves result composite"
+    " shape=reduce function",
     "masked.mean": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new saves copy composite "
     "shape=reduce function",
     "masked.median": "(self, dim=-1, *, keepdim=False, dtype=None, mask?) new saves copy composite "
     "dtype=same function",
-    "masked.norm": "(self, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask?) new "
-    "LinalgVectorNormBackward0 saves mask result composite dtype=same function",
+    "masked.norm": "(self, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask?) new"
+    " LinalgVectorNormBackward0 saves result composite dtype=same function",
     "masked.normalize": "(self, ord:, dim:, *, eps=1e-12, dtype=None, mask?) new DivBackward0 saves self "
     "dtype=same shape=broadcast function",
     "masked.softmax": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves result dtype=same "
     "shape=broadcast function",
     "masked.softmin": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves result dtype=same "
     "shape=broadcast function",
+    "masked.prod": "(self, dim=None, *, keepdim=False, dtype=None, mask?) maybe-same saves copy composite"
+    " same=always dtype=sum function",
     "masked.std": "(self, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask?) new "
     "saves result composite shape=reduce function",
     "masked.sum": "(self, dim=None, *, keepdim=False, dtype=None, mask?) new composite dtype=sum "
@@ -76,7 +78,8 @@ ROWS: dict[str, str] = {
     "shape=scalar overloads=other:minimum,dim@tensor:minimum,dim:min.dim",
     "min.dim": "(self, dim:, keepdim=False) new MinBackward0 saves result1 outputs=values,indices! "
     "dtype=same shape=reduce",
-    "mode": "(self, dim=-1, keepdim=False) new ModeBackward0 saves result1 outputs=values,indices! dtype=same",
+    "mode": "(self, dim=-1, keepdim=False) new ModeBackward0 saves result1 outputs=values,indices!"
+    " dtype=same",
     "msort": "(self) new SortBackward0 saves copy composite dtype=same shape=same",
     "nanmean": "(self, dim=None, keepdim=False, *, dtype=None) new DivBackward0 saves self dtype=same "
     "shape=reduce",
@@ -84,16 +87,16 @@ ROWS: dict[str, str] = {
     "shape=scalar overloads=dim:nanmedian.dim",
     "nanmedian.dim": "(self, dim:, keepdim=False) new NanmedianBackward1 saves result1 "
     "outputs=values,indices! dtype=same shape=reduce",
-    "nanquantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4 saves "
-    "copy composite dtype=same shape=of-second",
+    "nanquantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4"
+    " saves copy composite dtype=same",
     "nansum": "(self, dim=None, keepdim=False, *, dtype=None) new NansumBackward0 saves self dtype=sum "
     "shape=reduce",
     "norm": "(self, p='fro', dim=None, keepdim=False, dtype=None) new saves copy composite dtype=real "
     "shape=reduce",
     "prod": "(self, dim=None, keepdim=False, *, dtype=None) new ProdBackward saves result self dtype=sum "
     "shape=reduce",
-    "quantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4 saves "
-    "copy composite dtype=same shape=of-second",
+    "quantile": "(self, q, dim=None, keepdim=False, *, interpolation='linear') new SqueezeBackward4 saves"
+    " copy composite dtype=same",
     "sort": "(self, dim=-1, descending=False, *, stable=False) new SortBackward saves result1 "
     "outputs=values,indices! dtype=same shape=same",
     "std": "(self, dim=None, unbiased=True, keepdim=False, *, correction=None) new StdBackward0 saves result "

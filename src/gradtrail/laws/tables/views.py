@@ -8,7 +8,8 @@ ROWS: dict[str, str] = {
     "__getitem__.basic": "(self, index:) view dtype=same method",
     "__getitem__.number": "(self, index:) view SelectBackward0 dtype=same method",
     "alias_copy": "(self) new AliasBackward0_copy dtype=same shape=same function",
-    "as_strided": "(self, size:, stride:, storage_offset=None) view AsStridedBackward0 dtype=same shape=sizes",
+    "as_strided": "(self, size:, stride:, storage_offset=None) view AsStridedBackward0 dtype=same"
+    " shape=sizes",
     "as_strided_copy": "(self, size:, stride:, storage_offset=None) new AsStridedBackward0_copy dtype=same "
     "function",
     "atleast_1d": "(tensors...*) maybe-same ViewBackward0 same=enough-dimensions otherwise=view outputs=many "
