@@ -1,7 +1,8 @@
 """Measure operations on torch and print draft rows for the tables of `gradtrail.laws`.
 
     python scripts/measure_laws.py mul sum nn.functional.relu     print the rows of these
-    python scripts/measure_laws.py --all                          print a row for every operator of torch's database
+    python scripts/measure_laws.py --all                          print a row for every operator of torch's
+    database
     python scripts/measure_laws.py --missing                      ... that has no row yet
 
 A draft is a proposal: read it before it goes into a table. Parameter names come from torch's own list
@@ -19,16 +20,21 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), folder) for folder in ("tests", "src")]
+sys.path[:0] = [
+    os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), folder)
+    for folder in ("tests", "src")
+]
 
 import torch  # noqa: E402
 import torchgen  # noqa: E402
+
+from gradtrail.laws import dtypes, shapes  # noqa: E402
 from laws import samples  # noqa: E402
 from laws.measure import Call, Measured, can_grad, candidates, measure, slots  # noqa: E402
 
-from gradtrail.laws import dtypes, shapes  # noqa: E402
-
-NATIVE = os.path.join(os.path.dirname(torchgen.__file__), "packaged", "ATen", "native", "native_functions.yaml")
+NATIVE = os.path.join(
+    os.path.dirname(torchgen.__file__), "packaged", "ATen", "native", "native_functions.yaml"
+)
 
 Signature = "tuple[list[str], list[str], dict[str, str], str]"
 
@@ -48,7 +54,7 @@ def split_parameters(schema: str) -> tuple[list[tuple[str, str, str]], list[tupl
     """(type, name, default) of the positional and the keyword-only parameters."""
     depth, parts, current = 0, [], ""
     for character in schema:
-        depth += character in "([" 
+        depth += character in "(["
         depth -= character in ")]"
         if character == "," and depth == 0:
             parts.append(current.strip())
@@ -107,9 +113,11 @@ def from_schemas(schemas: list[str]) -> str:
     for _, words in overloads:
         for kind, name, default in words:
             if name not in order:
-                keywords.setdefault(name, (kind, literal(default) if default else "None" if "?" in kind else ""))
+                keywords.setdefault(
+                    name, (kind, literal(default) if default else "None" if "?" in kind else "")
+                )
     parts = [spelled(kinds[name], name, defaults.get(name, "")) for name in order]
-    only = [name for name in order[1:]]
+    only = list(order[1:])
     if len(only) == 1 and re.search(r"int\[\d*\]|SymInt\[\d*\]|Tensor\[\]", kinds[only[0]], re.I):
         last = parts[-1]
         parts[-1] = last.rstrip(":") + "..." if last.endswith(":") else last
@@ -161,6 +169,7 @@ def from_python(function: Any, tensor_names: set[str], list_names: set[str]) -> 
 
 
 def python_literal(value: Any) -> str:
+    """A default from a Python signature, as the grammar spells it."""
     if value is None or isinstance(value, (bool, int, float)):
         return repr(value)
     if isinstance(value, str):
@@ -242,7 +251,9 @@ def arguments_of(call: Call, names: tuple[str, ...], gathers: str) -> dict[str, 
     return result
 
 
-def draft(name: str, calls_by_dtype: list[tuple[torch.dtype, list[Call]]], parameters: str = "") -> str | None:
+def draft(
+    name: str, calls_by_dtype: list[tuple[torch.dtype, list[Call]]], parameters: str = ""
+) -> str | None:
     """A row for an operation, from what its sample calls do."""
     everything = [call for _, calls in calls_by_dtype for call in calls]
     parameters = parameters or PARAMETERS.get(name) or parameters_of(name, everything)
@@ -255,7 +266,10 @@ def draft(name: str, calls_by_dtype: list[tuple[torch.dtype, list[Call]]], param
                 facts.name_outputs(call)
             if index < DEEP:
                 facts.mixed(call)
-            facts.add(call, deep=index % step == 0 and dtype.is_floating_point == calls_by_dtype[0][0].is_floating_point)
+            facts.add(
+                call,
+                deep=index % step == 0 and dtype.is_floating_point == calls_by_dtype[0][0].is_floating_point,
+            )
     return facts.row(parameters)
 
 
@@ -269,6 +283,7 @@ def home(name: str) -> str:
 
 
 def resolve_function(name: str) -> Any:
+    """The function torch.NAME, or None."""
     found: Any = torch
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -364,7 +379,9 @@ class Facts:
             return value
 
         changed = Call(
-            call.function, tuple(map(other, call.args)), {key: other(value) for key, value in call.kwargs.items()}
+            call.function,
+            tuple(map(other, call.args)),
+            {key: other(value) for key, value in call.kwargs.items()},
         )
         found = slots(changed, self.names, self.gathers)
         try:
@@ -374,6 +391,7 @@ class Facts:
         self.rules(changed, found, everything)
 
     def add(self, call: Call, deep: bool) -> None:
+        """Take in what one call does."""
         found = slots(call, self.names, self.gathers)
         possible = candidates(found)
         try:
@@ -393,13 +411,16 @@ class Facts:
                 self.differentiable[index] = self.differentiable.get(index, False) or result.requires_grad
             self.plain.append(not any(result.requires_grad for result in everything.results))
         if deep and possible and any(can_grad(slot.tensor) for slot in found):
-            singles = {
-                name: measure(call, found, frozenset([name])) for name in possible
-            } if len(possible) > 1 else {possible[0]: everything}
+            singles = (
+                {name: measure(call, found, frozenset([name])) for name in possible}
+                if len(possible) > 1
+                else {possible[0]: everything}
+            )
             if any(slot.tensor.numel() for slot in found):
                 self.measured.append((possible, {**singles, "": everything}))
 
     def rules(self, call: Call, found: list[Any], measured: Measured) -> None:
+        """Drop the shape and dtype rules that this call refutes."""
         if not measured.results:
             return
         plain = arguments_of(call, self.names, self.gathers)
@@ -413,7 +434,7 @@ class Facts:
                 continue
             actual = measured.results[0].shape
             fits = len(said) == len(actual) and all(
-                one in (None, other) for one, other in zip(said, actual)
+                one in (None, other) for one, other in zip(said, actual, strict=False)
             )
             if not fits:
                 del self.shape_rules[rule]
@@ -437,6 +458,7 @@ class Facts:
                 self.dtype_rules[rule] += 1
 
     def row(self, parameters: str) -> str | None:
+        """The row in the grammar of the tables, or None when no call could be run."""
         if not self.outputs:
             return None
         words = [f"({parameters})", self.result()]
@@ -454,13 +476,19 @@ class Facts:
         if words[1] not in ("views",) and (count > 1 or self.containers.most_common(1)[0][0] != "tensor"):
             many = len(self.outputs) > 1
             named = self.output_names
-            shown = [(named[index] if index < len(named) else f"output{index}") + ("" if self.differentiable.get(index) else "!") for index in range(count)]
+            shown = [
+                (named[index] if index < len(named) else f"output{index}")
+                + ("" if self.differentiable.get(index) else "!")
+                for index in range(count)
+            ]
             words.append("outputs=" + ("many" if many else ",".join(shown)))
         if self.written and words[1] != "written":
             words.append("writes=" + ",".join(self.written))
         if self.zero():
             words.append("gradient=zero")
-        rule = self.best(self.dtype_rules, ("same", "bool", "int64", "promote", "float", "promote-float", "real", "sum"))
+        rule = self.best(
+            self.dtype_rules, ("same", "bool", "int64", "promote", "float", "promote-float", "real", "sum")
+        )
         if rule:
             words.append("dtype=" + rule)
         many_tensors = sum(part.rstrip("?").isidentifier() for part in parameters.split(", ")) > 1
@@ -471,6 +499,7 @@ class Facts:
         return " ".join(words)
 
     def best(self, rules: dict[str, int], order: tuple[str, ...]) -> str:
+        """The rule that said most and was never wrong."""
         alive = {rule: count for rule, count in rules.items() if count}
         if not alive:
             return ""
@@ -479,6 +508,7 @@ class Facts:
         return min(ranked, key=lambda rule: order.index(rule) if rule in order else len(order))
 
     def result(self) -> str:
+        """The kind of result."""
         kinds = self.kinds
         if self.containers.most_common(1)[0][0] == "other":
             return "python"
@@ -486,7 +516,7 @@ class Facts:
             return "none"
         if kinds["same"] and self.written.get("self"):
             return "written"
-        if self.plain and all(self.plain) or not self.plain:
+        if (self.plain and all(self.plain)) or not self.plain:
             return "detached" if kinds["view"] else "plain"
         if kinds["same"] and not kinds["view"] and not kinds["new"]:
             return "same"
@@ -499,19 +529,31 @@ class Facts:
         return "new"
 
     def node(self) -> str:
+        """The name of the node, without its number where that varies."""
         found: Counter[str] = Counter()
         for _, runs in self.measured:
-            found.update(measured.results[0].node for measured in runs.values() if measured.results and measured.results[0].node and not measured.results[0].same_as)
+            found.update(
+                measured.results[0].node
+                for measured in runs.values()
+                if measured.results and measured.results[0].node and not measured.results[0].same_as
+            )
         if len(found) == 1:
             return next(iter(found))
         stems = {re.sub(r"\d+$", "", node) for node in found}
         return stems.pop() if len(stems) == 1 else ""
 
     def zero(self) -> bool:
-        seen = [measured.zero for _, runs in self.measured for measured in runs.values() if measured.zero is not None]
+        """Whether every gradient was zero."""
+        seen = [
+            measured.zero
+            for _, runs in self.measured
+            for measured in runs.values()
+            if measured.zero is not None
+        ]
         return bool(seen) and all(seen)
 
     def saves(self) -> tuple[list[str], bool, bool]:
+        """What is saved and when, whether that is exact, and whether backward frees."""
         usable = [(possible, runs) for possible, runs in self.measured if runs[""].frees is not None]
         usable = [pair for pair in usable if pair[1][""].results]
         if not usable:
@@ -523,7 +565,7 @@ class Facts:
         for what in sorted(everything):
             said: list[set[str]] = []
             for possible, runs in usable:
-                if what not in [slot for slot in runs[""].saved]:
+                if what not in list(runs[""].saved):
                     if what in possible or what.startswith("result"):
                         said.append(set())
                     continue
@@ -552,6 +594,7 @@ class Facts:
 
 
 def dtypes_rules() -> tuple[str, ...]:
+    """The dtype rules to try."""
     from gradtrail.laws.operations import DTYPES
 
     return tuple(rule for rule in DTYPES if rule != "?")
@@ -573,7 +616,10 @@ def draft_entry(name: str, limit: int) -> str | None:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Run; the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--missing", action="store_true")

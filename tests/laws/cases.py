@@ -7,25 +7,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from laws import judge, samples
-from laws.measure import Call
 
 from gradtrail.laws import operations
 from gradtrail.laws.operations import Operation
+from laws import judge, samples
+from laws.measure import Call
 
 DEEP = 4
 """Calls per operator and dtype that are written in place and run backward."""
 
-LIMIT = 16
+LIMIT = 60
 """Calls per operator and dtype of which the facts are looked at."""
 
-DEEPER = {
-    name: 40
-    for name in (
-        "masked.amax masked.amin masked.norm masked.cumsum linalg.norm stft"
+DEEPER = dict.fromkeys(
+    (
+        "masked.amax masked.amin masked.norm masked.cumsum masked.prod linalg.norm stft"
         " nn.functional.smooth_l1_loss.beta"
-    ).split()
-}
+    ).split(),
+    40,
+)
 """Composites that keep different tensors in different calls: they need more of them."""
 
 
@@ -129,7 +129,9 @@ def judged(name: str, row: Operation | None = None, deep: int = DEEP, limit: int
 def in_place_methods() -> list[str]:
     """Public Tensor methods that end in `_` and have no row of their own."""
     found = [name for name in dir(torch.Tensor) if name.endswith("_") and not name.startswith("_")]
-    return [name for name in found if operations.row_of(name) is None and operations.operation(name) is not None]
+    return [
+        name for name in found if operations.row_of(name) is None and operations.operation(name) is not None
+    ]
 
 
 def all_names() -> list[str]:

@@ -11,10 +11,10 @@ import warnings
 from typing import Any
 
 import torch
-from laws.measure import Call, Measured, Slot, can_grad, candidates, flat, measure, replaced, slots
 
 from gradtrail.laws import dtypes, grad_mode, operations, shapes
 from gradtrail.laws.operations import Operation
+from laws.measure import Call, Measured, Slot, can_grad, candidates, flat, measure, replaced, slots
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -118,7 +118,11 @@ class Verdict:
         possible = [name for name in candidates(found) if name not in operation.untracked]
         self._untracked(call, found)
         plain = {name: value for name, value in arguments.items() if not isinstance(value, torch.Tensor)}
-        runs = [frozenset(possible)] + [frozenset([name]) for name in possible if len(possible) > 1] + [frozenset()]
+        runs = (
+            [frozenset(possible)]
+            + [frozenset([name]) for name in possible if len(possible) > 1]
+            + [frozenset()]
+        )
         for needs in dict.fromkeys(runs):
             try:
                 measured = measure(call, found, needs, gradients=deep)
@@ -211,7 +215,7 @@ class Verdict:
                 False,
                 bool(result.same_as),
                 dtypes.can_require_grad(result.dtype),
-                bool(result.shares_with) and not result.same_as and not empty or None,
+                (bool(result.shares_with) and not result.same_as and not empty) or None,
             )
             self._compare_facts(said, result, measured, grad_enabled, empty)
         node = "" if empty else first.node
@@ -222,9 +226,11 @@ class Verdict:
             if operation.node and not _node_fits(operation.node, node):
                 self.problem("node", f"{node}, not {operation.node}")
 
-    def _compare_facts(self, said: Any, result: Any, measured: Measured, grad_enabled: bool, empty: bool) -> None:
+    def _compare_facts(
+        self, said: Any, result: Any, measured: Measured, grad_enabled: bool, empty: bool
+    ) -> None:
         actual = (result.requires_grad, result.is_leaf, bool(result.node))
-        for name, one, other in zip(("requires_grad", "leaf", "grad_fn"), said, actual):
+        for name, one, other in zip(("requires_grad", "leaf", "grad_fn"), said, actual, strict=False):
             if one is not None and one != other and not empty:
                 state = "on" if grad_enabled else "off"
                 needs = ",".join(sorted(measured.needs)) or "nothing"
@@ -287,7 +293,9 @@ class Verdict:
         said = shapes.shape_of(operation.shape, given, {**operation.defaults, **plain})
         if said is not None:
             self.rules_spoke.add("shape")
-            fits = len(said) == len(first.shape) and all(a in (None, b) for a, b in zip(said, first.shape))
+            fits = len(said) == len(first.shape) and all(
+                a in (None, b) for a, b in zip(said, first.shape, strict=False)
+            )
             if not fits:
                 self.problem("shape", f"{first.shape}, the rule {operation.shape} says {said} for {given}")
         operands: list[tuple[str | None, bool | None, bool]] = []
@@ -300,9 +308,13 @@ class Verdict:
         if dtype is not None:
             self.rules_spoke.add("dtype")
             if dtype != first.dtype:
-                self.problem("dtype", f"{first.dtype}, the rule {operation.dtype} says {dtype} for {operands}")
+                self.problem(
+                    "dtype", f"{first.dtype}, the rule {operation.dtype} says {dtype} for {operands}"
+                )
 
-    def _saves(self, measured: Measured, found: list[Slot], plain: dict[str, Any], possible: list[str]) -> None:
+    def _saves(
+        self, measured: Measured, found: list[Slot], plain: dict[str, Any], possible: list[str]
+    ) -> None:
         operation = self.operation
         if measured.failure and operation.gradient == "unimplemented":
             self.recorded += 1
@@ -341,8 +353,13 @@ class Verdict:
             if operation.frees == bool(operation.saves) and frees != measured.frees:
                 self.problem("frees", f"{measured.frees} when {_names(set(needs))} requires grad")
         elif not said <= saved:
-            self.problem("saves", f"not always {_names(said - saved)} when {_names(set(needs))} requires grad")
+            self.problem(
+                "saves", f"not always {_names(said - saved)} when {_names(set(needs))} requires grad"
+            )
         if needs == frozenset(possible):
+            for what, need in [(what, need) for what in present | {"result"} for need in possible]:
+                if what not in saved and not any(what + "0" == each for each in saved):
+                    self.always[what, need] = False
             self.freed.append(bool(measured.frees))
         if len(needs) == 1:
             need = next(iter(needs))
@@ -368,14 +385,18 @@ class Verdict:
         if operation.gradient == "yes" and self.unlisted_gradient and not self.zeros:
             self.problem("gradient", "not implemented")
         if not operation.exact_saves and len(operation.tensors) <= 8:
-            said = {(what, need) for what, needs in operation.saves for need in needs or [key[1] for key in self.always]}
+            said = {
+                (what, need)
+                for what, needs in operation.saves
+                for need in needs or [key[1] for key in self.always]
+            }
             for (what, need), always in self.always.items():
                 if always and (what, need) not in said:
                     self.problem("saves", f"always {what} when {need} requires grad")
         derived = bool(operation.saves)
-        if self.freed and (not operation.exact_saves or operation.frees != derived):
-            if operation.frees != all(self.freed):
-                self.problem("frees", f"{sorted(set(self.freed))}")
+        told = not operation.exact_saves or operation.frees != derived
+        if self.freed and told and operation.frees != all(self.freed):
+            self.problem("frees", f"{sorted(set(self.freed))}")
         if operation.result == "maybe-view" and len(self.saw_view) == 1:
             self.problem("result", f"{'always' if True in self.saw_view else 'never'} a view")
         if operation.outputs == ("many",) and self.saw_many == {-1}:
@@ -423,7 +444,7 @@ def check_defaults(operation: Operation, calls: list[Call]) -> list[str]:
 
 POSITIONAL = frozenset(
     "hsplit vsplit dsplit tensor_split scatter to to.other where __getitem__.number __getitem__.basic"
-    " __getitem__.tensor __setitem__ __contains__".split()
+    " __getitem__.tensor __setitem__ __contains__ apply_ map_ map2_".split()
 )
 """Rows with a parameter that has no name in torch, or several by its kind (`sections` or `indices`)."""
 
@@ -452,7 +473,9 @@ def check_names(operation: Operation, call: Call) -> list[str]:
     if before is None or operation.gathers or len(call.args) < 2 or operation.name in POSITIONAL:
         return []
     names = operation.args[1 : len(call.args)]
-    by_name = {"input" if name == "self" else name: value for name, value in zip(names, call.args[1:])}
+    by_name = {
+        "input" if name == "self" else name: value for name, value in zip(names, call.args[1:], strict=False)
+    }
     after = _outcome(Call(call.function, call.args[:1], {**call.kwargs, **by_name}))
     if after is None or not _equal(before, after, operation.name not in UNDEFINED):
         return [f"args: {', '.join(names)} are not torch's names"]
@@ -477,5 +500,5 @@ def _equal(one: list[torch.Tensor], other: list[torch.Tensor], values: bool = Tr
         a.shape == b.shape
         and a.dtype == b.dtype
         and (not values or a.layout != torch.strided or torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)))
-        for a, b in zip(one, other)
+        for a, b in zip(one, other, strict=False)
     )

@@ -7,6 +7,7 @@ was saved has been touched), once for a second backward.
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -163,8 +164,12 @@ def run(call: Call, found: list[Slot], needs: frozenset[str], leaf: bool = False
 def _facts(forward: Run, found: list[Slot]) -> tuple[Result, ...]:
     results = []
     for output in forward.outputs:
-        same = next((slot.name for slot, own in zip(found, forward.inputs) if own is output), "")
-        shares = next((slot.name for slot, own in zip(found, forward.inputs) if share(own, output)), "")
+        same = next(
+            (slot.name for slot, own in zip(found, forward.inputs, strict=False) if own is output), ""
+        )
+        shares = next(
+            (slot.name for slot, own in zip(found, forward.inputs, strict=False) if share(own, output)), ""
+        )
         node = output.grad_fn.name() if output.grad_fn is not None else ""
         results.append(
             Result(
@@ -193,10 +198,8 @@ def write(tensor: torch.Tensor) -> None:
     """Write a tensor in place, values unchanged, without recording."""
     before = tensor._version
     with torch.no_grad():
-        try:
+        with contextlib.suppress(RuntimeError):  # an expanded tensor refuses to be written
             tensor.copy_(tensor.clone())
-        except RuntimeError:  # an expanded tensor refuses to be written
-            pass
         if tensor._version == before:
             torch.autograd.graph.increment_version(tensor)
 
@@ -223,7 +226,9 @@ def measure(call: Call, found: list[Slot], needs: frozenset[str], gradients: boo
     forward = run(call, found, needs)
     facts = _facts(forward, found)
     written = frozenset(
-        slot.name for slot, own in zip(found, forward.inputs) if own._version > 0 and not own.is_inference()
+        slot.name
+        for slot, own in zip(found, forward.inputs, strict=False)
+        if own._version > 0 and not own.is_inference()
     )
     records = any(output.grad_fn is not None for output in forward.outputs)
     if not records or not gradients:
@@ -239,9 +244,9 @@ def measure(call: Call, found: list[Slot], needs: frozenset[str], gradients: boo
         if slot.name not in saved and _raises_after_writing(call, found, needs, index, None):
             saved.add(slot.name)
     for index, output in enumerate(facts):
-        if output.same_as or (output.shares_with and output.shares_with in saved):
-            if not (output.same_as and output.same_as in written):
-                continue
+        is_input = output.same_as or output.shares_with in saved  # writing it would write the input
+        if is_input and not (output.same_as and output.same_as in written):
+            continue
         if _raises_after_writing(call, found, needs, None, index):
             saved.add("result" if forward.container == "tensor" else f"result{index}")
     return Measured(needs, forward.container, facts, written, frozenset(saved), frees, zero)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from laws import cases
-
 from gradtrail.laws import operations
 from gradtrail.laws.operations import Operation
+from laws import cases
 
 FLIPS: dict[str, Callable[[Operation], Any]] = {
     "result": lambda row: "view" if row.result in ("new", "plain", "written", "same", "python") else "plain",
     "saves": lambda row: (
-        row.saves[1:] if row.saves else ((row.args[0], ()),) if row.tensors and row.args else None
+        row.saves[1:] if row.saves else ((row.tensors[0].rstrip("*"), ()),) if row.tensors else None
     ),
     "frees": lambda row: not row.frees,
     "writes": lambda row: () if row.writes else row.args[:1] or None,

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from laws.measure import Call
 from torch.testing._internal.common_methods_invocations import op_db
+
+from laws.measure import Call
 
 PREFERRED = (
     torch.float64,
@@ -46,8 +47,10 @@ UNUSABLE = frozenset(
 
 IGNORED: dict[str, Callable[[Call], bool]] = {
     "diff": lambda call: call.args[1:2] == (0,) or call.kwargs.get("n") == 0,
-    "quantile": lambda call: call.kwargs.get("interpolation") in ("lower", "higher", "nearest"),
-    "nanquantile": lambda call: call.kwargs.get("interpolation") in ("lower", "higher", "nearest"),
+    "quantile": lambda call: call.kwargs.get("interpolation") in ("lower", "higher", "nearest", "midpoint"),
+    "nanquantile": lambda call: (
+        call.kwargs.get("interpolation") in ("lower", "higher", "nearest", "midpoint")
+    ),
     "nn.functional.local_response_norm": lambda call: call.args[0].numel() == 0,
 }
 """Calls that a row does not speak of: `diff` with n=0 computes nothing; a quantile that is picked, not
@@ -178,6 +181,8 @@ FUNCTIONS_FIRST = frozenset(("where", "polygamma", "normal"))
 
 def resolve_method(name: str) -> Callable[..., Any]:
     """The Tensor method, or a function that reads the attribute of that name."""
+    if name == "__iter__":
+        return lambda self: tuple(self)  # noqa: PLW0108
     method = getattr(torch.Tensor, name)
     if callable(method):
         return method  # type: ignore[no-any-return]
@@ -268,7 +273,14 @@ RECIPES.update(
         "conj_physical": ("f(2)", "c(2)"),
         "resolve_conj": ("f(2)", "c(2)", "c(2).conj()"),
         "resolve_neg": ("f(2)", "c(2)"),
-        "flatten": ("f(3)", "f(2, 3).t()", "f(2, 3)", "f(2, 3, 2), 1", "f(2, 3, 2), 0, 1", "f(2, 3, 2), start_dim=2"),
+        "flatten": (
+            "f(3)",
+            "f(2, 3).t()",
+            "f(2, 3)",
+            "f(2, 3, 2), 1",
+            "f(2, 3, 2), 0, 1",
+            "f(2, 3, 2), start_dim=2",
+        ),
         "ravel": ("f(3)", "f(2, 3)", "f(2, 3).t()"),
         "reshape": ("f(2, 3), 6", "f(2, 3), (3, -1)", "f(2, 3).t(), -1"),
         "view": ("f(2, 3), 6", "f(2, 3), (3, -1)", "f(2, 3), torch.float32"),
@@ -327,7 +339,10 @@ RECIPES.update(
             "f(3, 2), (slice(None), i(2, 3))",
         ),
         "cartesian_prod": ("f(2), f(3)",),
-        "nn.functional.grid_sample": ("n(1, 2, 4, 4), n(1, 3, 3, 2).tanh()", "n(1, 2, 3, 3, 3), n(1, 2, 2, 2, 3).tanh()"),
+        "nn.functional.grid_sample": (
+            "n(1, 2, 4, 4), n(1, 3, 3, 2).tanh()",
+            "n(1, 2, 3, 3, 3), n(1, 2, 2, 2, 3).tanh()",
+        ),
         "tensor_split": ("f(6), 3", "f(6), (2, 4)"),
         # functions that the database lacks
         "nn.functional.adaptive_max_pool1d_with_indices": ("n(1, 2, 6), 3",),
@@ -338,12 +353,18 @@ RECIPES.update(
         "nn.functional.max_pool3d_with_indices": ("n(1, 2, 4, 4, 4), 2",),
         "nn.functional.fractional_max_pool2d_with_indices": ("n(1, 2, 6, 6), 2, (3, 3)",),
         "nn.functional.fractional_max_pool3d_with_indices": ("n(1, 2, 6, 6, 6), 2, (3, 3, 3)",),
-        "nn.functional.fractional_max_pool2d": ("n(1, 2, 6, 6), 2, (3, 3)", "n(1, 2, 6, 6), 2, output_ratio=0.5"),
+        "nn.functional.fractional_max_pool2d": (
+            "n(1, 2, 6, 6), 2, (3, 3)",
+            "n(1, 2, 6, 6), 2, output_ratio=0.5",
+        ),
         "nn.functional.fractional_max_pool3d": ("n(1, 2, 6, 6, 6), 2, (3, 3, 3)",),
         "nn.functional.affine_grid": ("n(1, 2, 3), (1, 1, 4, 4)", "n(1, 3, 4), (1, 1, 2, 2, 2)"),
         "nn.functional.conv_tbc": ("n(5, 2, 3), n(3, 3, 4), n(4)", "n(5, 2, 3), n(3, 3, 4), n(4), 1"),
         "nn.functional.ctc_loss": (
-            "n(6, 2, 4).log_softmax(2), torch.tensor([[1, 2], [2, 3]]), torch.tensor([6, 6]), torch.tensor([2, 2])",
+            "n(6, 2, 4).log_softmax(2), torch.tensor([[1, 2], [2, 3]]), torch.tensor([6, 6]),"
+            " torch.tensor([2, 2])",
+            "n(6, 2, 4).log_softmax(2), torch.tensor([[1, 2], [2, 3]]), torch.tensor([6, 6]),"
+            " torch.tensor([2, 2]), reduction='none'",
         ),
         "nn.functional.fold": ("n(1, 8, 9), (4, 4), (2, 2)",),
         "nn.functional.gumbel_softmax": ("n(2, 3)", "n(2, 3), tau=0.5"),
@@ -361,13 +382,17 @@ RECIPES.update(
 )
 
 for _name in (
-    "__array__ __contains__ backward const_data_ptr data_ptr dense_dim device dim dim_order dtype element_size"
-    " get_device grad_dtype grad_fn is_coalesced is_complex is_conj is_contiguous is_cpu is_cuda is_distributed"
+    "__array__ __contains__ backward const_data_ptr data_ptr dense_dim device dim dim_order dtype"
+    " element_size"
+    " get_device grad_dtype grad_fn is_coalesced is_complex is_conj is_contiguous is_cpu is_cuda"
+    " is_distributed"
     " is_floating_point is_inference is_ipu is_leaf is_maia is_meta is_mkldnn is_mps is_mtia is_neg is_nested"
-    " is_pinned is_quantized is_same_size is_set_to is_shared is_signed is_sparse is_sparse_csr is_vulkan is_xla"
+    " is_pinned is_quantized is_same_size is_set_to is_shared is_signed is_sparse is_sparse_csr is_vulkan"
+    " is_xla"
     " is_xpu itemsize layout name nbytes ndim ndimension nelement numel output_nr requires_grad"
-    " retains_grad shape size sparse_dim storage storage_offset storage_type stride type untyped_storage __len__"
-    " __repr__ __hash__ retain_grad numpy"
+    " retains_grad shape size sparse_dim storage storage_offset storage_type stride type untyped_storage"
+    " __len__"
+    " __repr__ __hash__ retain_grad numpy volatile"
 ).split():
     RECIPES.setdefault(_name, ("f(2, 3)",))
 for _name in "__float__ __int__ __bool__ __complex__".split():
@@ -391,6 +416,9 @@ RECIPES.update(
         "__array__": ("i(3, 2)",),
         "type": ("f(2)", "f(2), torch.float32", "f(2), torch.float64"),
         "unique": ("f(3, 2), dim=0", "f(3)"),
+        "linalg.matrix_power": ("n(2, 2), 2", "n(2, 2), -1"),
+        "linalg.svd": ("n(3, 2)",),
+        "nn.functional.unfold": ("n(1, 2, 4, 4), 2",),
         "diff": ("f(3)", "f(4), 2"),
         "pow_": ("f(3), f(3)", "f(3), 2"),
         "nn.functional.celu_": ("n(4)", "n(4), 0.5"),

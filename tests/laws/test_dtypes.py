@@ -10,7 +10,18 @@ import torch
 from gradtrail.laws import dtypes
 
 NAMES = [name for name in dtypes._CATEGORY if hasattr(torch, name)]
-COMMON = ["bool", "uint8", "int8", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+COMMON = [
+    "bool",
+    "uint8",
+    "int8",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 NUMBERS = {"bool": True, "int64": 2, "float32": 2.5, "complex64": 2j}
 
 
@@ -26,7 +37,7 @@ def test_promotion_of_two_dtypes() -> None:
         except RuntimeError:  # some pairs of unsigned dtypes do not promote
             continue
         assert said in (None, expected), (one, other)
-    common = [pair for pair in itertools.product(COMMON, COMMON)]
+    common = list(itertools.product(COMMON, COMMON))
     assert all(dtypes.promote_two(*pair) is not None for pair in common)
 
 
@@ -55,7 +66,10 @@ def test_an_unknown_operand_keeps_the_dtype_unknown() -> None:
 
 def test_casts() -> None:
     for one, other in itertools.product(COMMON, COMMON):
-        assert dtypes.can_cast(one, other) == torch.can_cast(getattr(torch, one), getattr(torch, other)), (one, other)
+        assert dtypes.can_cast(one, other) == torch.can_cast(getattr(torch, one), getattr(torch, other)), (
+            one,
+            other,
+        )
 
 
 def test_which_dtypes_can_require_grad() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy
 import pytest
 import torch
-from laws.measure import share
 
 from gradtrail.laws import factories
 from gradtrail.laws.operations import RowError
+from laws.measure import share
 
 
 def like() -> torch.Tensor:
@@ -96,7 +96,9 @@ def test_shape_and_dtype(name: str) -> None:
         "?": dtype,
     }.get(law.dtype, law.dtype)
     assert dtype == expected
-    dims = {"vector": 1, "matrix": 2, "square": 2, "scalar": 0, "sizes": 2, "like": 2}.get(law.shape, result.dim())
+    dims = {"vector": 1, "matrix": 2, "square": 2, "scalar": 0, "sizes": 2, "like": 2}.get(
+        law.shape, result.dim()
+    )
     assert result.dim() == dims
     if law.shape in ("sizes", "like"):
         assert result.shape == (2, 3)
@@ -173,7 +175,12 @@ def test_defaults_are_torchs(name: str) -> None:
         return  # requires_grad=None is what it takes, and follows its argument
     given = arguments(name)
     for word, value in law.defaults.items():
-        if word == law.gathers or value is None or word in law.args[: len(given)] or word in KEYWORDS.get(name, {}):
+        if (
+            word == law.gathers
+            or value is None
+            or word in law.args[: len(given)]
+            or word in KEYWORDS.get(name, {})
+        ):
             continue
         if word in law.args and name in ("randint", "arange", "range", "randint_like"):
             continue  # their first arguments shift when only one is given
@@ -188,7 +195,12 @@ def test_defaults_are_torchs(name: str) -> None:
 
 
 def test_a_wrong_row_fails_with_its_name() -> None:
-    for row in ("(size...) round default", "(size...) sizes nonsense", "(size...) sizes default often", "size sizes"):
+    for row in (
+        "(size...) round default",
+        "(size...) sizes nonsense",
+        "(size...) sizes default often",
+        "size sizes",
+    ):
         with pytest.raises(RowError, match="'mine'"):
             factories.parse("mine", row)
 

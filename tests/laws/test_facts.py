@@ -43,7 +43,7 @@ INPUTS: dict[str, Callable[[], torch.Tensor]] = {
 }
 
 
-@pytest.mark.parametrize(("kind", "mode", "made"), itertools.product(KINDS, MODES, INPUTS))
+@pytest.mark.parametrize(("kind", "mode", "made"), list(itertools.product(KINDS, MODES, INPUTS)))
 def test_facts_of_a_result(kind: str, mode: str, made: str) -> None:
     name, apply = KINDS[kind]
     context, enabled, inference = MODES[mode]
@@ -73,7 +73,8 @@ WRITES: dict[str, Callable[[torch.Tensor, torch.Tensor], object]] = {
 
 
 @pytest.mark.parametrize(
-    ("name", "mode", "made", "other"), itertools.product(WRITES, ("on", "off"), ("computed", "constant"), INPUTS)
+    ("name", "mode", "made", "other"),
+    list(itertools.product(WRITES, ("on", "off"), ("computed", "constant"), INPUTS)),
 )
 def test_facts_of_a_written_tensor(name: str, mode: str, made: str, other: str) -> None:
     context, enabled, inference = MODES[mode]

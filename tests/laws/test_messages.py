@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import multiprocessing.reduction
 import warnings
 from collections.abc import Callable
@@ -146,15 +147,13 @@ def unused_gradient() -> None:
 
 
 def distributed(frozen: bool) -> None:
-    import os
-
     import torch.distributed as dist
 
     store = dist.HashStore()
     dist.init_process_group("gloo", store=store, rank=0, world_size=1)
     try:
         model = nn.ModuleDict({"used": nn.Linear(2, 2), "unused": nn.Linear(2, 2)})
-        model.forward = lambda x: model["used"](x)  # type: ignore[method-assign]
+        model.forward = lambda x: model["used"](x)  # noqa: PLW0108
         if frozen:
             model.requires_grad_(False)
         wrapped = nn.parallel.DistributedDataParallel(model)
@@ -162,7 +161,6 @@ def distributed(frozen: bool) -> None:
             wrapped(torch.rand(1, 2)).sum().backward()
     finally:
         dist.destroy_process_group()
-    assert os
 
 
 def computed_parameter() -> nn.Parameter:
@@ -170,6 +168,16 @@ def computed_parameter() -> nn.Parameter:
     parameter = nn.Parameter(torch.ones(3), requires_grad=False)
     parameter.mul_(w())
     return parameter
+
+
+def in_groups(x: torch.Tensor) -> torch.optim.SGD:
+    return torch.optim.SGD([{"params": [x]}, {"params": [x]}])
+
+
+def dense_gradients() -> None:
+    x = w()
+    x.sum().backward()
+    torch.optim.SparseAdam([x]).step()
 
 
 class Samples(torch.utils.data.Dataset):  # type: ignore[type-arg]
@@ -197,19 +205,17 @@ SCENES: dict[str, Callable[[], object]] = {
     "optimizer-set-in-group": lambda: torch.optim.SGD([{"params": {w()}}]),
     "optimizer-names-missing": lambda: torch.optim.SGD([("a", w()), w()]),  # type: ignore[list-item]
     "optimizer-groups-names": lambda: torch.optim.SGD([{"params": [("a", w())]}, {"params": [w()]}]),
-    "optimizer-two-groups": lambda: (lambda x: torch.optim.SGD([{"params": [x]}, {"params": [x]}]))(w()),
-    "optimizer-duplicate": lambda: (lambda x: torch.optim.SGD([x, x]))(w()),
+    "optimizer-two-groups": lambda: in_groups(w()),
+    "optimizer-duplicate": lambda: torch.optim.SGD([w()] * 2),
     "optimizer-lbfgs-groups": lambda: torch.optim.LBFGS([{"params": [w()]}, {"params": [w()]}]),
     "optimizer-muon-dims": lambda: torch.optim.Muon([w()]),
     "optimizer-closure-missing": lambda: torch.optim.LBFGS([w()]).step(),  # type: ignore[call-arg]
-    "optimizer-dense-gradients": lambda: (
-        lambda x: (x.sum().backward(), torch.optim.SparseAdam([x]).step())
-    )(w()),
+    "optimizer-dense-gradients": dense_gradients,
     "numpy-requires-grad": lambda: w().numpy(),
     "numpy-off-cpu": lambda: torch.ones(1, device="meta").numpy(),
     "numpy-sparse": lambda: torch.ones(2).to_sparse().numpy(),
     "numpy-conj": lambda: torch.ones(2, dtype=torch.complex64).conj().numpy(),
-    "numpy-neg": lambda: torch.ones(2, dtype=torch.complex64).conj().imag.numpy(),
+    "numpy-neg": lambda: torch.ones(2, dtype=torch.complex64).conj().imag.numpy(),  # noqa: PLW0108
     "numpy-dtype": lambda: torch.ones(2, dtype=torch.bfloat16).numpy(),
     "dlpack-requires-grad": lambda: numpy.from_dlpack(w()),
     "from-numpy-of-tensor": lambda: torch.from_numpy(torch.ones(1)),
@@ -222,10 +228,10 @@ SCENES: dict[str, Callable[[], object]] = {
     "saved-modified": saved,
     "expanded-in-place": lambda: torch.ones(1).expand(3).add_(1),
     "out-requires-grad": lambda: torch.add(w(), 1, out=torch.empty(3)),
-    "detach-view-in-place": lambda: (w() * 1)[0].detach_(),
+    "detach-view-in-place": lambda: (w() * 1)[0].detach_(),  # noqa: PLW0108
     "backward-twice": twice,
     "backward-no-grad-fn": lambda: torch.ones(1).backward(),
-    "backward-non-scalar": lambda: (w() * 2).backward(),
+    "backward-non-scalar": lambda: (w() * 2).backward(),  # noqa: PLW0108
     "backward-gradient-shape": lambda: (w() * 2).backward(torch.ones(5)),
     "backward-off-dtype": lambda: (w() * 1j).sum().backward(),
     "grad-unused": unused_gradient,
@@ -237,12 +243,16 @@ SCENES: dict[str, Callable[[], object]] = {
     "requires-grad-integer": lambda: torch.tensor([1], requires_grad=True),
     "requires-grad-integer-method": lambda: torch.tensor([1]).requires_grad_(),
     "deepcopy-non-leaf": lambda: copy.deepcopy(w() * 2),
-    "no-grad-not-called": lambda: torch.no_grad.__enter__ and exec("with torch.no_grad: pass", {"torch": torch}),
+    "no-grad-not-called": lambda: (
+        torch.no_grad.__enter__ and exec("with torch.no_grad: pass", {"torch": torch})
+    ),
     "assign-over-parameter": lambda: setattr(nn.Linear(1, 1), "weight", torch.ones(1)),
     "register-parameter": lambda: nn.Linear(1, 1).register_parameter("other", torch.ones(1)),  # type: ignore[arg-type]
     "register-non-leaf-parameter": lambda: nn.Linear(1, 1).register_parameter("other", computed_parameter()),
     "module-not-initialized": Late,
-    "device-mismatch-recurrent": lambda: nn.LSTM(1, 1)(torch.ones(1, 1, 1), (torch.ones(1, 1, 1, device="meta"),) * 2),
+    "device-mismatch-recurrent": lambda: nn.LSTM(1, 1)(
+        torch.ones(1, 1, 1), (torch.ones(1, 1, 1, device="meta"),) * 2
+    ),
     "dtype-mismatch": lambda: nn.functional.binary_cross_entropy(w(), torch.ones(3, dtype=torch.float64)),
     "dtype-mismatch-matmul": lambda: torch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.float64),
     "result-type-cast": lambda: torch.ones(1, dtype=torch.int64).add_(0.5),
@@ -256,14 +266,16 @@ SCENES: dict[str, Callable[[], object]] = {
     "function-gradient-shape": lambda: Misshapen.apply(w()).sum().backward(),
     "function-legacy": lambda: Old()(w()),
     "checkpoint-reentrant-grad": reentrant,
-    "checkpoint-no-grad": lambda: torch.utils.checkpoint.checkpoint(torch.sin, torch.ones(1), use_reentrant=True),
-    "ddp-frozen": lambda: distributed(True),
-    "ddp-unused": lambda: distributed(False),
+    "checkpoint-no-grad": lambda: torch.utils.checkpoint.checkpoint(
+        torch.sin, torch.ones(1), use_reentrant=True
+    ),
+    "ddp-frozen": functools.partial(distributed, True),
+    "ddp-unused": functools.partial(distributed, False),
     "dataloader-grad": load,
     "serialize-non-leaf": lambda: multiprocessing.reduction.ForkingPickler.dumps(w() * 2),
 }
 
-TESTED = [key for key in messages.keys() if messages.message(key).provenance.startswith("tested")]
+TESTED = [key for key in list(messages.keys()) if messages.message(key).provenance.startswith("tested")]
 
 
 def outcome(scene: Callable[[], object]) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import warnings
 from collections.abc import Callable
@@ -9,12 +10,12 @@ from typing import Any
 
 import pytest
 import torch
-from laws.measure import MODIFIED, flat, write
 from torch.testing._internal.common_modules import module_db
 
 from gradtrail.laws import modules
 from gradtrail.laws.modules import ModuleLaw
 from gradtrail.laws.operations import RowError
+from laws.measure import MODIFIED, flat, write
 
 nn = torch.nn
 
@@ -60,8 +61,14 @@ OWN: dict[str, Built] = {
     "GRU": (lambda: nn.GRU(3, 4), (r(5, 2, 3),)),
     "RNN": (lambda: nn.RNN(3, 4), (r(5, 2, 3),)),
     "MaxUnpool1d": (lambda: nn.MaxUnpool1d(2), nn.functional.max_pool1d(r(1, 2, 4), 2, return_indices=True)),
-    "MaxUnpool2d": (lambda: nn.MaxUnpool2d(2), nn.functional.max_pool2d(r(1, 2, 4, 4), 2, return_indices=True)),
-    "MaxUnpool3d": (lambda: nn.MaxUnpool3d(2), nn.functional.max_pool3d(r(1, 2, 4, 4, 4), 2, return_indices=True)),
+    "MaxUnpool2d": (
+        lambda: nn.MaxUnpool2d(2),
+        nn.functional.max_pool2d(r(1, 2, 4, 4), 2, return_indices=True),
+    ),
+    "MaxUnpool3d": (
+        lambda: nn.MaxUnpool3d(2),
+        nn.functional.max_pool3d(r(1, 2, 4, 4, 4), 2, return_indices=True),
+    ),
     "TripletMarginLoss": (nn.TripletMarginLoss, (r(2, 3), r(2, 3), r(2, 3))),
     "PairwiseDistance": (nn.PairwiseDistance, (r(2, 3), r(2, 3))),
     "PixelShuffle": (lambda: nn.PixelShuffle(2), (r(1, 4, 2, 2),)),
@@ -92,7 +99,12 @@ OWN: dict[str, Built] = {
     "Transformer": (lambda: nn.Transformer(4, 2, 1, 1, 8), (r(3, 2, 4), r(3, 2, 4))),
     "CTCLoss": (
         nn.CTCLoss,
-        (r(6, 2, 4).log_softmax(2), torch.tensor([[1, 2], [2, 3]]), torch.tensor([6, 6]), torch.tensor([2, 2])),
+        (
+            r(6, 2, 4).log_softmax(2),
+            torch.tensor([[1, 2], [2, 3]]),
+            torch.tensor([6, 6]),
+            torch.tensor([2, 2]),
+        ),
     ),
     "SoftMarginLoss": (nn.SoftMarginLoss, (r(3), torch.ones(3, dtype=torch.int64))),
     "Embedding": (lambda: nn.Embedding(4, 3), (integers(2, 3),)),
@@ -125,7 +137,7 @@ def from_torch(name: str) -> Built | None:
                 made, forward = sample.constructor_input, sample.forward_input
                 if forward is None or forward.kwargs:
                     continue
-                return (lambda: info.module_cls(*made.args, **made.kwargs)), tuple(forward.args)
+                return functools.partial(info.module_cls, *made.args, **made.kwargs), tuple(forward.args)
     return None
 
 
@@ -192,7 +204,9 @@ def _truthy(law: ModuleLaw, module: nn.Module, word: str) -> bool:
     if word in ("same-dims", "other-dims"):
         return bool(module._qkv_same_embed_dim) == (word == "same-dims")
     if word in ("bias", "add_bias_kv"):
-        attribute = {"MultiheadAttention": {"bias": "in_proj_bias", "add_bias_kv": "bias_k"}}.get(law.name, {}).get(word)
+        attribute = {"MultiheadAttention": {"bias": "in_proj_bias", "add_bias_kv": "bias_k"}}.get(
+            law.name, {}
+        ).get(word)
         if attribute:
             return getattr(module, attribute) is not None
         if word == "bias" and isinstance(getattr(module, "bias", None), bool):
@@ -217,7 +231,7 @@ def test_parameters_buffers_and_children(name: str) -> None:
         assert expected_names(law, law.buffers, module) == {
             key for key, value in module._buffers.items() if value is not None
         }
-        real = {key: value for key, value in module.named_children()}
+        real = dict(module.named_children())
         assert set(real) == {child for child, _ in law.children}
         for child, kind in law.children:
             assert isinstance(real[child], getattr(nn, kind))
@@ -247,7 +261,10 @@ CONDITIONS: dict[str, tuple[Callable[[], nn.Module], ...]] = {
     ),
     "InstanceNorm2d": (lambda: nn.InstanceNorm2d(3, affine=True, track_running_stats=True),),
     "GroupNorm": (lambda: nn.GroupNorm(1, 2, affine=False), lambda: nn.GroupNorm(1, 2, bias=False)),
-    "LayerNorm": (lambda: nn.LayerNorm(3, elementwise_affine=False), lambda: nn.LayerNorm((2, 3), bias=False)),
+    "LayerNorm": (
+        lambda: nn.LayerNorm(3, elementwise_affine=False),
+        lambda: nn.LayerNorm((2, 3), bias=False),
+    ),
     "RMSNorm": (lambda: nn.RMSNorm(3, elementwise_affine=False),),
     "Conv2d": (lambda: nn.Conv2d(1, 2, 3, bias=False),),
     "LSTM": (lambda: nn.LSTM(2, 3, bias=False), lambda: nn.LSTM(2, 3, proj_size=1)),
@@ -279,8 +296,15 @@ def test_forward(name: str) -> None:
     law = law_of(name)
     sample = built(name)
     assert sample is not None
-    given = [each for each in inspect.signature(getattr(nn, name).forward).parameters][1:]
-    if name not in ("Identity", "DataParallel", "Sequential", "Transformer", "TransformerDecoder", "TransformerDecoderLayer"):
+    given = list(inspect.signature(getattr(nn, name).forward).parameters)[1:]
+    if name not in (
+        "Identity",
+        "DataParallel",
+        "Sequential",
+        "Transformer",
+        "TransformerDecoder",
+        "TransformerDecoderLayer",
+    ):
         assert law.call_args == tuple(given[: len(law.call_args)])
     result = _forward(sample)[2]
     outputs = flat(result)
@@ -331,7 +355,9 @@ def _backward(result: Any) -> str:
 REFUSING = frozenset(("NLLLoss2d",))
 
 
-@pytest.mark.parametrize("name", [name for name in RUNNABLE if name not in ("Identity", "Sequential", "DataParallel")])
+@pytest.mark.parametrize(
+    "name", [name for name in RUNNABLE if name not in ("Identity", "Sequential", "DataParallel")]
+)
 def test_what_is_saved(name: str) -> None:
     law = law_of(name)
     sample = built(name)
@@ -342,7 +368,11 @@ def test_what_is_saved(name: str) -> None:
     assert _backward(result) == ""
     freed = "second time" in _backward(result)
     assert freed == law.frees if law.exact_saves else freed or not law.frees
-    targets = [*law.call_args, *(key for key, value in module._parameters.items() if value is not None), "result"]
+    targets = [
+        *law.call_args,
+        *(key for key, value in module._parameters.items() if value is not None),
+        "result",
+    ]
     saved = set()
     for target in dict.fromkeys(targets):
         module, inputs, result = _forward(sample)
@@ -359,10 +389,12 @@ def test_what_is_saved(name: str) -> None:
         if MODIFIED in _backward(result):
             saved.add(target)
     present = {key for key, value in module._parameters.items() if value is not None} | {"result"}
-    present |= {word for word, value in zip(law.call_args, sample[1]) if isinstance(value, torch.Tensor)}
+    present |= {
+        word for word, value in zip(law.call_args, sample[1], strict=False) if isinstance(value, torch.Tensor)
+    }
     tracked = present - {
         word
-        for word, value in zip(law.call_args, sample[1])
+        for word, value in zip(law.call_args, sample[1], strict=False)
         if isinstance(value, torch.Tensor) and not value.dtype.is_floating_point
     }
     said = {what for what, needs in law.saves if what in present and (not needs or tracked & set(needs))}

@@ -13,7 +13,9 @@ from gradtrail.laws import messages, numpy_bridge
 from gradtrail.laws.numpy_bridge import BridgeFacts
 
 
-def tensor(requires_grad: bool, device: str, conj: bool, neg: bool, dtype: str, strided: bool) -> torch.Tensor:
+def tensor(  # noqa: PLR0917 - one for each check
+    requires_grad: bool, device: str, conj: bool, neg: bool, dtype: str, strided: bool
+) -> torch.Tensor:
     value = torch.ones(2, dtype=getattr(torch, dtype))
     if conj:
         value = torch.ones(2, dtype=torch.complex64).conj()
@@ -30,7 +32,11 @@ def test_the_order_of_the_checks(grad: bool, force: bool) -> None:
     for requires_grad, device, conj, neg, dtype, strided in itertools.product(
         (True, False), ("cpu", "meta"), (True, False), (True, False), ("float32", "bfloat16"), (True, False)
     ):
-        if (conj and neg) or (not strided and (conj or neg or device == "meta")) or (conj and dtype == "bfloat16"):
+        if (
+            (conj and neg)
+            or (not strided and (conj or neg or device == "meta"))
+            or (conj and dtype == "bfloat16")
+        ):
             continue
         if force and (device == "meta" or not strided):
             continue
@@ -129,7 +135,7 @@ def test_what_never_refuses() -> None:
     assert isinstance(numpy.float64(value), numpy.float64)
     for name in numpy_bridge.PYTHON_NUMBERS - {"__index__", "__format__"}:
         getattr(value, name)()
-    assert f"{value:.2f}"
+    assert format(value, ".2f")
     array = numpy.zeros(2)
     array[0] = value
     with pytest.raises(RuntimeError):

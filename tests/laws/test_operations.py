@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from laws import cases, mutations
 
 from gradtrail.laws import operations, shapes
 from gradtrail.laws.operations import RowError
 from gradtrail.laws.tables import rows
+from laws import cases, mutations
 
 UNJUDGED = frozenset("cuda pin_memory reinforce register_post_accumulate_grad_hook __getitem__".split())
 """Rows without a call here: no other device on this machine, tensors that need hooks, and the join of rows

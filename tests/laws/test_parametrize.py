@@ -28,7 +28,7 @@ def resolve(path: str) -> Any:
 
 def parametrized(path: str) -> torch.nn.Linear:
     import torch.nn.utils.parametrizations
-    import torch.nn.utils.prune  # noqa: F401
+    import torch.nn.utils.prune
 
     law = parametrize.parametrization(path)
     assert law is not None

@@ -7,15 +7,14 @@ number of dimensions is known. Every rule is compared with torch by `tests/laws`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Optional
 
-Shape = Optional[tuple[int | None, ...]]
+Shape = tuple[int | None, ...] | None
 
 _MISSING = object()
 
 
 def numel(shape: Shape) -> str | None:
-    """ "one" for a tensor of exactly one element, "many" for any other number, None when not certain."""
+    """Whether a shape holds one element: "one", "many" (any other number), None when not certain."""
     if shape is None:
         return None
     product = 1
