@@ -475,7 +475,43 @@ def checkpoint_sequential(m: Any, args: Args, keywords: Keywords, node: Any, fra
 
 @calls("torch.func.functional_call", "torch.nn.utils.stateless.functional_call")
 def functional_call(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    return m.unknown_tensor(node, frame)
+    """The module is called with other tensors in the place of its parameters and buffers."""
+    module = m.settle(argument(args, keywords, 0, "module", UNKNOWN))
+    given = m.settle(argument(args, keywords, 1, "parameter_and_buffer_dicts", UNKNOWN))
+    inputs = m.settle(argument(args, keywords, 2, "args", Sequence("tuple")))
+    named = m.settle(argument(args, keywords, 3, "kwargs"))
+    places = _places_of(m, module, given)
+    if places is None or named is not None and (type(named) is not Mapping or named.rest is not MISSING):
+        return m.unknown_tensor(node, frame)
+    inner = {} if named is None else {str(key): value for key, value in named.entries.items()}
+    own = [(owner, name, owner.attributes[name]) for owner, name, _ in places]
+    for owner, name, value in places:
+        m.heap.put(owner.attributes, name, value)
+    try:
+        positional = () if inputs is None else inputs.items if type(inputs) is Sequence and inputs.kind == "tuple" else (inputs,)
+        return m.call(module, list(positional), inner, node, frame)
+    finally:
+        for owner, name, value in own:
+            m.heap.put(owner.attributes, name, value)
+
+
+def _places_of(m: Any, module: Any, given: Any) -> list[tuple[Instance, str, Tensor]] | None:
+    """Where each tensor of a dict by dotted names belongs in a module; None if that is not known."""
+    if type(module) is not Instance or module.opened or type(given) is not Mapping or given.rest is not MISSING:
+        return None
+    places = []
+    for path, value in given.entries.items():
+        value = m.settle(value)
+        if type(path) is not str or type(value) is not Tensor:
+            return None
+        *inner, name = path.split(".")
+        owner: Any = module
+        for part in inner:
+            owner = m.settle(owner.attributes.get(part)) if type(owner) is Instance else None
+        if type(owner) is not Instance or type(owner.attributes.get(name)) is not Tensor:
+            return None
+        places.append((owner, name, value))
+    return places
 
 
 @calls("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.cuda.amp.autocast", "torch.autocast", "torch.amp.autocast")
