@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from gradtrail.interp.expressions import AVAILABLE, Rest
@@ -42,6 +43,7 @@ from gradtrail.interp.values import (
     Mapping,
     Node,
     OneOf,
+    Origin,
     Range,
     Saved,
     Sequence,
@@ -67,6 +69,9 @@ _ALIASES = {
     "torch.func.grad": "torch.func.grad",
     "torch.multiprocessing.spawn.spawn": "torch.multiprocessing.spawn",
 }
+
+_CANONICAL: dict[str, str] = {}
+"""Paths that have been looked up before; a pure function's memory."""
 
 _IMPLIED = {
     "torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "np": "numpy", "plt": "matplotlib.pyplot",
@@ -95,6 +100,12 @@ class Libraries(Making, Copying, Modules):
 
     def canonical(self, path: str) -> str:
         """The public path of a name: aliases and inner modules of torch taken away."""
+        found = _CANONICAL.get(path)
+        if found is None:
+            found = _CANONICAL[path] = self._public(path)
+        return found
+
+    def _public(self, path: str) -> str:
         found = _ALIASES.get(path)
         if found is not None:
             return found
@@ -698,6 +709,13 @@ class Libraries(Making, Copying, Modules):
             backward.called = True
         return self._function_outputs(cls, context, args, result, backward, node, frame)
 
+    def _defined_at(self, cls: Class) -> Origin:
+        """The first line of the definition of a class."""
+        node = cls.node
+        end = node.col_offset + len("class ") + len(cls.name)
+        head = ast.Name(cls.name, lineno=node.lineno, col_offset=node.col_offset, end_lineno=node.lineno, end_col_offset=end)
+        return self.origin("made", head, Frame({}, cls.space, None, None, None))
+
     def _function_outputs(self, cls: Class, context: Instance, args: list[Any], result: Any, backward: Any, node: Any, frame: Frame) -> Any:
         inputs = [value for value in (self.settle(one) for one in args) if type(value) is Tensor]
         doubt = any(type(self.settle(one)) is Unknown for one in args)
@@ -721,9 +739,11 @@ class Libraries(Making, Copying, Modules):
                 graph.once = self.origin("once", backward.node.decorator_list[-1], frame)
                 graph.once.frame = Frame({}, backward.space, None, None, None)
             if type(backward) is not Function and cls.find("vjp") is MISSING and not cls.opaque:
-                graph.refusal = "function-no-backward"
+                graph.refusal, graph.origin = "function-no-backward", self._defined_at(cls)
             elif type(backward) is Function and _gradient_count(backward.node) not in (None, *range(len(args), len(args) + 8)):
                 graph.refusal = "function-gradient-count"
+                last = max((part for part in ast.walk(backward.node) if type(part) is ast.Return), key=lambda one: one.lineno)
+                graph.origin = self.origin("returned", last, Frame({}, backward.space, None, None, None))
         replaced: dict[Tensor, Tensor] = {}
         for output in outputs:
             output = self.settle(output)
@@ -757,8 +777,6 @@ class Libraries(Making, Copying, Modules):
 
 def _gradient_count(node: Any) -> int | None:
     """How many gradients a backward returns, when every return says so by itself."""
-    import ast
-
     counts = set()
     for part in ast.walk(node):
         if type(part) is ast.Return:
