@@ -16,7 +16,7 @@ from gradtrail.laws.text import Text, text
 from gradtrail.source.files import Skipped, SourceFiles, discover
 from gradtrail.source.place import Place
 from gradtrail.source.reading import Unreadable, make_room
-from gradtrail.source.words import filter_for, pattern_of
+from gradtrail.source.words import filter_for, patterns_of
 
 if TYPE_CHECKING:
     from gradtrail.interp.journal import Journal
@@ -108,7 +108,7 @@ def check_paths(
     words = () if os.environ.get(EVERYTHING) == "1" else index.words
     folders = any(os.path.isdir(path) for path in paths)
     run = _Run(Chosen(index.hears, select, ignore), torch_version, interpret)
-    run.words = pattern_of(words) if words and folders else None
+    run.words = patterns_of(words) if words and folders else None
     may_matter = filter_for(words)
     named = {os.path.abspath(path) for path in paths}
     was_collecting = gc.isenabled()
@@ -166,7 +166,7 @@ class _Run:
     ) -> None:
         self.sources = SourceFiles() if sources is None else sources
         self._chosen = chosen
-        self.words: re.Pattern[bytes] | None = None
+        self.words: list[re.Pattern[bytes]] | None = None
         self._torch_version = torch_version
         self._interpret = interpret
         self._project: Project | None = None

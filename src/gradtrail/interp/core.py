@@ -66,6 +66,7 @@ class Core:
         self.on_reveal: Callable[[Any, Any, Frame], None] | None = None
         self.limits_told: set[tuple[str, str]] = set()
         self.layer: Any = None  # the library layer that is at work
+        self.optimized: set[int] = set()  # serials of tensors that an optimizer was handed
 
     if TYPE_CHECKING:
         # Provided by the floors of this class's descendants; see machine.py for the order.

@@ -9,6 +9,7 @@ from typing import Any
 
 from gradtrail.interp.frames import NORMAL, Frame, PathEnds
 from gradtrail.interp.loops import Loops, key_of
+from gradtrail.interp.statements import Later, Lazy
 from gradtrail.interp.values import (
     BOOL,
     FLOAT,
@@ -53,6 +54,8 @@ _UNARY: dict[type, tuple[str, Callable[[Any], Any]]] = {
 _BIGGEST_POWER = 64
 _LONGEST_RESULT = 10_000
 
+_PUT_OFF_NAMES = frozenset((Lazy, Later))
+
 AVAILABLE = Some("available")
 """The answer to "is there an accelerator on this machine?"."""
 
@@ -62,8 +65,9 @@ class Expressions(Loops):
 
     def evaluate(self, node: Any, frame: Frame) -> Any:
         """The value of an expression."""
-        handler = _EXPRESSIONS.get(type(node))
-        if handler is None:
+        try:
+            handler = _EXPRESSIONS[type(node)]
+        except KeyError:
             return UNKNOWN
         value = handler(self, node, frame)
         if self.on_value is not None:
@@ -74,9 +78,11 @@ class Expressions(Loops):
         return node.value
 
     def e_name(self, node: ast.Name, frame: Frame) -> Any:
-        value = self.look_up(node.id, frame)
-        if value is MISSING:
-            value = self.builtin(node.id, frame)
+        value = frame.names.get(node.id, MISSING)
+        if value is MISSING or type(value) in _PUT_OFF_NAMES:
+            value = self.look_up(node.id, frame)
+            if value is MISSING:
+                value = self.builtin(node.id, frame)
         return value
 
     def builtin(self, name: str, frame: Frame) -> Any:
@@ -97,7 +103,7 @@ class Expressions(Loops):
         raise NotImplementedError
 
     def e_call(self, node: ast.Call, frame: Frame) -> Any:
-        self.step()
+        self.steps += 1
         function = node.func
         if type(function) is ast.Attribute:
             receiver = self.evaluate(function.value, frame)
@@ -395,10 +401,10 @@ class Expressions(Loops):
                     items.append(value)
                 else:
                     rest = self.join(rest, value)
-        return Sequence(kind, tuple(items), rest)
+        return Sequence(kind, tuple(items), rest, (), self.origin("written-down", parts[0], frame) if parts else None)
 
     def e_dict(self, node: ast.Dict, frame: Frame) -> Any:
-        result = Mapping()
+        result = Mapping(origin=self.origin("written-down", node, frame))
         for key_node, value_node in zip(node.keys, node.values):
             value = self.evaluate(value_node, frame)
             if key_node is not None:

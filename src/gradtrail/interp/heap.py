@@ -73,15 +73,24 @@ class Heap:
         hold had its old value there.
         """
         log = self.logs[-1]
-        places: dict[Location, tuple[Any, Any]] = {}
+        places: Snapshot = {}
         for state in states:
-            for location, (container, key, _) in state.items():
-                places[location] = (container, key)
+            places.update(state)
         results: list[tuple[Any, Any, Any]] = []
-        for location, (container, key) in places.items():
-            old = log[location][2] if location in log else read(container, key)
-            values = [state[location][2] if location in state else old for state in states]
-            value = self._joined(container, key, values)
+        for location, (container, key, _) in places.items():
+            values = []
+            for state in states:
+                entry = state.get(location)
+                if entry is None:
+                    entry = log.get(location)
+                    values.append(read(container, key) if entry is None else entry[2])
+                else:
+                    values.append(entry[2])
+            value = values[0]
+            for one in values:
+                if one is not value:
+                    value = self._joined(container, key, values)
+                    break
             if type(container) is Sequence and key == "items" and len({len(items) for items in values}) > 1:
                 extra = self.joiner.all_of(tuple(item for items in values for item in items))
                 value = ()

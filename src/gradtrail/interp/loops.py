@@ -323,6 +323,7 @@ class Loops(Statements):
             result = Sequence(kind, tuple(items))
         else:
             result = Sequence(kind, (), self.heap.joiner.all_of((*items, *unsure)))
+        result.origin = self.origin("written-down", node, frame)
         if type(node) is ast.GeneratorExp:
             return Iterator(result.items, result.rest, "generator")
         return result

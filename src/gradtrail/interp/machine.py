@@ -87,6 +87,10 @@ class Machine(Libraries):
         """Functions and methods that the body did not reach, with unknown arguments."""
         worth = self.project.worth_walking(space.filename)
         self.steps_left = budget.STEPS_OF_FILE if self.project.words is not None else 1 << 40
+        frame = Frame(space.names, space, None, None, None)
+        for node in space.put_off:
+            if worth(node):
+                self.look_up(node.name, frame)
         for function in space.functions:
             if not function.called and worth(function.node):
                 self._entry(function, [], space)

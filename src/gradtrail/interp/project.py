@@ -27,7 +27,7 @@ class Space:
     `main` spaces are read as the program that is run; others as what an import brings in.
     """
 
-    __slots__ = ("filename", "source", "tree", "name", "main", "names", "state", "functions", "classes", "symbols", "stars")
+    __slots__ = ("filename", "source", "tree", "name", "main", "names", "state", "functions", "classes", "symbols", "stars", "put_off")
 
     def __init__(self, filename: str, source: SourceText, tree: ast.Module, name: str, main: bool) -> None:
         self.filename = filename
@@ -40,13 +40,14 @@ class Space:
         self.functions: list[Any] = []
         self.classes: list[Any] = []
         self.symbols: dict[str, Any] = {}
+        self.put_off: list[ast.FunctionDef] = []  # decorated functions that nobody has asked for yet
         self.stars: list[str] = []  # files from which everything is imported, the last one first in rank
 
 
 class Project:
     """Files by name, and the spaces that imports have brought in."""
 
-    def __init__(self, files: SourceFiles, words: re.Pattern[bytes] | None = None) -> None:
+    def __init__(self, files: SourceFiles, words: list[re.Pattern[bytes]] | None = None) -> None:
         """`words` find what makes a function worth walking without a caller; None: all of them are."""
         self.files = files
         self.words = words
@@ -77,9 +78,9 @@ class Project:
         data = self.data(filename)
         rows: list[int] = []
         row, done = 1, 0
-        for match in self.words.finditer(data):
-            row += data.count(b"\n", done, match.start() + 1)
-            done = match.start() + 1
+        for start in sorted(match.start() for word in self.words for match in word.finditer(data)):
+            row += data.count(b"\n", done, start + 1)
+            done = start + 1
             rows.append(row)
 
         def holds(node: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradtrail.interp.core import Core
-from gradtrail.interp.frames import BREAK, CONTINUE, GONE, NORMAL, RETURN, Exits, Frame, PathEnds
+from gradtrail.interp.frames import BREAK, CONTINUE, GONE, NORMAL, RETURN, BudgetSpent, Exits, Frame, PathEnds
 from gradtrail.interp.values import (
     MISSING,
     OPAQUE,
@@ -68,7 +68,9 @@ class Statements(Core):
         """Walk `statements` in order until one leaves."""
         table = _STATEMENTS
         for statement in statements:
-            self.step()
+            self.steps += 1
+            if self.steps > self.limit:
+                raise BudgetSpent
             handler = table.get(type(statement))
             if handler is not None:
                 signal = handler(self, statement, frame)
@@ -589,7 +591,9 @@ class Statements(Core):
     # Definitions and imports
 
     def s_function(self, node: Any, frame: Frame) -> int:
-        if self.importing is frame and node.decorator_list and node.name not in frame.names:
+        lazily = self.importing is frame or self.project.words is not None and frame.function is None and frame.owner is None
+        if lazily and node.decorator_list and node.name not in frame.names:
+            frame.space.put_off.append(node)
             self._put_off(node.name, lambda: self.decorated(self.make_function(node, frame), node, frame), frame)
             return NORMAL
         function = self.make_function(node, frame)

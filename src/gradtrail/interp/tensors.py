@@ -295,8 +295,9 @@ class Tensors(Calls):
         dtype = self.dtype_of(row, bound)
         if dtype is not None and dtypes.can_require_grad(dtype) is False:
             requires = NO
-        plain = {name: plain_value(value) for name, value in bound.values.items()}
-        shape = self.shape_of(row, bound, plain)
+        known_shape = row.shape != "?" and not bound.doubt
+        plain = {name: plain_value(value) for name, value in bound.values.items()} if known_shape or row.outputs else {}
+        shape = self.shape_of(row, bound, plain) if known_shape else None
         origin = self.origin("computed", node, frame, parents, op=row.name)
         names = row.outputs
         views = row.result in ("view", "views") or row.result == "maybe-view" and is_contiguous(own)
@@ -352,7 +353,8 @@ class Tensors(Calls):
         """`result` shares the memory of `own`; without recording it keeps `requires_grad` and has no grad_fn."""
         result.storage = own.storage
         result.base = own.base if own.base is not None else own
-        result.view_kind = kind
+        handed_on = own.base is not None and own.view_kind in ("multi", "no-grad", "function")
+        result.view_kind = own.view_kind if kind == "ordinary" and handed_on else kind
         if self.modes.inference_mode:
             result.view_kind = "inference"
         elif self.modes.grad_mode is False:

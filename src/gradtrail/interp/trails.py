@@ -21,7 +21,9 @@ from gradtrail.interp.values import (
     Function,
     Instance,
     Iterator,
+    Mapping,
     Origin,
+    Sequence,
     Tensor,
 )
 from gradtrail.laws.text import Text, text
@@ -44,6 +46,7 @@ SENTENCES: dict[str, str] = {
     "stored": "kept as `{name}`",
     "appended": "kept in a list here",
     "dropped": "`{op}` returns a new tensor, and nobody keeps it: `{name}` stays as it was",
+    "written-down": "written down here",
     "written": "`{op}` writes it in place",
     "stepped": "`step` writes every parameter of this optimizer in place",
     "loaded": "load_state_dict writes the parameters in place",
@@ -95,10 +98,12 @@ class Trails(Graph):
         was lost), "dtype", "device", "shape", "inference".
         """
         if type(value) is Tensor:
-            origins = _lost(value) if story == "no-grad" else _chain(value, _CHOICES[story])
+            origins = _lost(value, self.optimized) if story == "no-grad" else _chain(value, _CHOICES[story])
             return Seen(self.name_of(value, node, frame), _facts(value), self.steps_of(origins, frame))
         if type(value) is Instance:
             return Seen(value.name or self._source(node, frame), {}, self.steps_of([value.origin], frame))
+        if type(value) in (Sequence, Mapping) and value.origin is not None:
+            return Seen(self._source(node, frame), {}, self.steps_of([value.origin], frame))
         if type(value) is Iterator and value.origin is not None:
             return Seen(self._source(node, frame), {"of": value.of}, self.steps_of([value.origin], frame))
         return Seen(self._source(node, frame), {}, ())
@@ -219,11 +224,12 @@ def _source_of_grad(tensor: Tensor) -> Tensor | None:
     return None
 
 
-def _lost(tensor: Tensor) -> list[Origin]:
+def _lost(tensor: Tensor, optimized: set[int]) -> list[Origin]:
     """Why nothing behind `tensor` requires grad: where gradients were cut off, parameters frozen, data made."""
     cuts: list[Origin] = []
     frozen: list[Origin] = []
     data: list[Origin] = []
+    held: list[Origin] = []
     work, seen = [tensor], {tensor.serial}
     while work and len(seen) < 400:
         here = work.pop()
@@ -234,6 +240,8 @@ def _lost(tensor: Tensor) -> list[Origin]:
             cuts.extend(here.steps)
         frozen.extend(step for step in here.steps if step.kind == "frozen")
         layer = (origin.fields or {}).get("layer")
+        if here.serial in optimized and here is not tensor:
+            held.append(origin)
         if origin.kind in ("computed", "created-no-grad", "array", "moved", "batch") and layer is None:
             data.append(origin)
         for parent in origin.parents:
@@ -242,6 +250,8 @@ def _lost(tensor: Tensor) -> list[Origin]:
                 work.append(parent)
     chosen = {origin.serial: origin for origin in (*cuts[:4], *_one_a_line(frozen)[:2])}
     if not cuts:
+        for origin in held[:2]:
+            chosen[origin.serial] = origin
         lines = _one_a_line(sorted(data, key=lambda one: one.serial))
         made = [one for one in lines if one.serial < tensor.origin.serial]
         for origin in (*made[:2], *made[-2:]):

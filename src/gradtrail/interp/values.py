@@ -260,13 +260,21 @@ class Sequence:
     stands for any number of further elements (its length is then unknown).
     """
 
-    __slots__ = ("kind", "items", "rest", "names")
+    __slots__ = ("kind", "items", "rest", "names", "origin")
 
-    def __init__(self, kind: str, items: tuple[Any, ...] = (), rest: Any = MISSING, names: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        kind: str,
+        items: tuple[Any, ...] = (),
+        rest: Any = MISSING,
+        names: tuple[str, ...] = (),
+        origin: Origin | None = None,
+    ) -> None:
         self.kind = kind  # "list" | "tuple" | "set" | "size" | "namedtuple"
         self.items = items
         self.rest = rest
         self.names = names
+        self.origin = origin  # where the program wrote it down
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.items}, rest={self.rest})"
@@ -275,12 +283,19 @@ class Sequence:
 class Mapping:
     """A dict. heap: entries (by known key), rest (values under keys that are not known)."""
 
-    __slots__ = ("entries", "rest", "default")
+    __slots__ = ("entries", "rest", "default", "origin")
 
-    def __init__(self, entries: dict[Any, Any] | None = None, rest: Any = MISSING, default: Any = MISSING) -> None:
+    def __init__(
+        self,
+        entries: dict[Any, Any] | None = None,
+        rest: Any = MISSING,
+        default: Any = MISSING,
+        origin: Origin | None = None,
+    ) -> None:
         self.entries: dict[Any, Any] = entries if entries is not None else {}
         self.rest = rest
         self.default = default
+        self.origin = origin  # where the program wrote it down
 
 
 class Iterator:

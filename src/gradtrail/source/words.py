@@ -14,17 +14,17 @@ def filter_for(words: Iterable[bytes]) -> Callable[[bytes], bool]:
     choices = sorted(set(words))
     if not choices:
         return _says_torch
-    search = pattern_of(choices).search
+    searches = [pattern.search for pattern in patterns_of(choices)]
 
     def may_matter(data: bytes) -> bool:
-        return b"torch" in data and search(data) is not None
+        return b"torch" in data and any(search(data) is not None for search in searches)
 
     return may_matter
 
 
-def pattern_of(words: Iterable[bytes]) -> re.Pattern[bytes]:
-    """One regular expression that finds any of `words`."""
-    return re.compile(b"|".join(b"(?:" + word + b")" for word in sorted(set(words))))
+def patterns_of(words: Iterable[bytes]) -> list[re.Pattern[bytes]]:
+    """The compiled words. One alternation of them all would be slower: each begins with a literal of its own."""
+    return [re.compile(word) for word in sorted(set(words))]
 
 
 def _says_torch(data: bytes) -> bool:

@@ -30,7 +30,7 @@ class MixedDevices(Rule):
     """
 
     name = "mixed-devices"
-    words = (rb"\.backward\(", rb"no_grad", rb"inference_mode",)
+    words = (rb"\.backward\(", rb"inference_mode")
     hears = ("device-mismatch",)
     examples = (
         Example(
@@ -113,7 +113,7 @@ class MixedDtypes(Rule):
     """
 
     name = "mixed-dtypes"
-    words = (rb"from_numpy", rb"float64", rb"\.double\(",)
+    words = (rb"from_numpy\([^\n]*\)(?!\.(?:float|to|long|int|type)\b)", rb"\.double\(",)
     hears = ("dtype-mismatch", "dtype-mismatch-matmul")
     examples = (
         Example(

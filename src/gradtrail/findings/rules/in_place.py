@@ -128,7 +128,7 @@ class InPlaceOnView(Rule):
     """
 
     name = "in-place-on-view"
-    words = (rb"inplace=True", rb"autograd\.Function", rb"\.backward\(", rb"(?:no_grad|chunk|split|unbind)\(",)
+    words = (rb"inplace=True", rb"autograd\.Function", rb"\.backward\(",)
     hears = ("multi-view-in-place", "no-grad-view-in-place", "function-view-in-place")
     examples = (
         Example(

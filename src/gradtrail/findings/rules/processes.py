@@ -190,7 +190,7 @@ class GradInWorkerSamples(Rule):
     """
 
     name = "grad-in-worker-samples"
-    words = (rb"num_workers",)
+    words = (rb"num_workers *= *[1-9]",)
     hears = ("dataloader-grad",)
     examples = (
         Example(

@@ -93,7 +93,10 @@ def _refuse(
     if type(subject) is Tensor:
         seen = m.seen(subject, where, frame)
     else:
-        seen = m.seen(subject, where, frame)
+        holder = subject
+        if getattr(subject, "origin", None) is None and found.path:
+            holder = _holder(subjects, found.path, params)
+        seen = m.seen(holder, where, frame)
         fields["type"] = _type_word(subject)
     trail: tuple[Any, ...] = ()
     if found.key == "optimizer-empty":
@@ -107,6 +110,18 @@ def _refuse(
         seen = m.seen(_twice(subjects, found.path, subject), where, frame)
     at = _on_the_line_of_the_call(_element_node(where, found.path, frame), node)
     m.refuse(found.key, at, frame, seen, off_cpu=off_cpu, trail=trail, **fields)
+
+
+def _holder(subjects: dict[Any, Any], path: tuple[int, ...], params: Any) -> Any:
+    """The innermost container around an element that has no origin of its own."""
+    for length in range(len(path) - 1, 0, -1):
+        outer = subjects.get(path[:length])
+        if type(outer) is Mapping:
+            inner = outer.entries.get("params")
+            return inner if getattr(inner, "origin", None) is not None else outer
+        if getattr(outer, "origin", None) is not None:
+            return outer
+    return params
 
 
 def _twice(subjects: dict[tuple[int, ...], Any], path: tuple[int, ...], subject: Any) -> Any:
@@ -236,6 +251,7 @@ def _seen_item(
     kind = type(item)
     subjects[path] = item
     if kind is Tensor:
+        m.optimized.add(item.serial)
         group.append(item)
         return _seen(item)
     if kind is Mapping:
