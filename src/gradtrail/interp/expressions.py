@@ -20,6 +20,7 @@ from gradtrail.interp.values import (
     STR,
     UNKNOWN,
     Array,
+    Class,
     Device,
     Function,
     Instance,
@@ -115,6 +116,8 @@ class Expressions(Loops):
             return self.bare_super(frame)
         value = self.evaluate(function, frame)
         args, keywords = self.arguments(node, frame)
+        if type(value) is Library and value.path == "super" and len(args) == 2 and type(args[0]) is Class:
+            return Super(args[1], args[0])
         return self.call(value, args, keywords, node, frame)
 
     def bare_super(self, frame: Frame) -> Any:

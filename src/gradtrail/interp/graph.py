@@ -112,6 +112,7 @@ class Graph(Tensors):
             self._check_inputs(inputs, whole, roots, allow_unused, node, frame)
             walked = _towards(whole, inputs)
         self._execute(walked, roots, node, frame, retain)
+        self._call_functions(walked, create, node, frame)
         origin = self.origin("backward", node, frame)
         if retain is not True:
             for graph_node, sure in walked.nodes.items():
@@ -133,6 +134,23 @@ class Graph(Tensors):
                 if root.retains is True:
                     self.set_gradient(root, True, create, node, frame)
         return whole
+
+    def _call_functions(self, walked: Reach, create: bool | None, node: Any, frame: Frame) -> None:
+        """The backward of each custom Function on the way, with gradients like its outputs."""
+        custom = [one for one, sure in walked.nodes.items() if sure and one.function is not None]
+        for one in sorted(custom, key=lambda each: -each.serial):
+            function, context, number = one.function
+            gradients = []
+            for result in (*one.results, *([None] * number))[:number]:
+                gradient = self.new_tensor(self.origin("gradient", node, frame))
+                gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
+                if result is not None:
+                    gradient.shape, gradient.dtype, gradient.device = result.shape, result.dtype, result.device
+                gradients.append(gradient)
+            before = self.modes.grad_mode
+            self.heap.put(self.modes, "grad_mode", create)
+            self.call(function, [context, *gradients], {}, node, frame)
+            self.heap.put(self.modes, "grad_mode", before)
 
     def _call_hooks(self, tensor: Tensor, create: bool | None, node: Any, frame: Frame) -> None:
         """Hooks on a tensor are handed its gradient."""

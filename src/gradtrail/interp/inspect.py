@@ -184,6 +184,8 @@ def reveal(source: str, filename: str, others: Mapping[str, str] | None = None) 
     rows: dict[tuple[str, int], tuple[frozenset[str], bool]] = {}
 
     def take(value: Any, node: Any, frame: Frame) -> None:
+        if type(value) is Tensor:
+            machine.refresh(value)
         key = (frame.space.filename, node.lineno)
         facts, unknown = (certain_facts(value, frame), False) if type(value) is Tensor else (frozenset[str](), True)
         if key in rows:
@@ -212,8 +214,8 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
     if tensor.requires != 3:
         facts.add("requires grad" if tensor.requires == YES else "no grad")
     node = tensor.node
-    while node is not None and node.kind == "join" and node.name and len({_name(edge) for edge in node.edges}) == 1:
-        node = node.edges[0] if type(node.edges[0]) is Node else None
+    if node is not None and node.kind == "join":
+        node = _alike(node)
     if tensor.requires == YES and node is not None and node.kind == "op" and tensor.leaf & LEAF == 0:
         if "Backward" in node.name and (node.name[-1].isdigit() or node.origin.kind == "function") or node.name == "CopySlices":
             facts.add(f"grad_fn={node.name}")
@@ -228,7 +230,7 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
     number = shapes.numel(tensor.shape)
     if number is not None:
         facts.add(f"{number} element{'s' if number == 'many' else ''}")
-    if type(tensor.storage.version) is int and tensor.inference is False and tensor.origin.kind in _VERSIONED:
+    if type(tensor.storage.version) is int and tensor.inference is False and _starts_at_zero(tensor):
         facts.add(f"version={tensor.storage.version}")
     names = list(itertools.islice(_tensors_in_scope(frame), 400))
     for name, other in names:
@@ -246,8 +248,23 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
     return frozenset(facts)
 
 
-def _name(edge: Any) -> str:
-    return edge.name if type(edge) is Node else ""
+def _alike(node: Node) -> Node | None:
+    """One of the nodes that a joined value may come from, if all have the same name."""
+    found: list[Node] = []
+    work = [node]
+    while work:
+        here = work.pop()
+        if here.kind != "join":
+            found.append(here)
+        elif not here.name or any(type(edge) is not Node for edge in here.edges):
+            return None
+        else:
+            work.extend(edge for edge in here.edges if type(edge) is Node)
+    return found[0] if len({one.name for one in found}) == 1 else None
+
+
+def _starts_at_zero(tensor: Tensor) -> bool:
+    return tensor.origin.kind in _VERSIONED and not any(one.inference is not False for one in tensor.origin.parents)
 
 
 _VERSIONED = frozenset(("created", "created-no-grad", "parameter", "wrapped", "computed", "moved", "cast", "array"))

@@ -154,6 +154,9 @@ class Libraries(Making, Copying, Modules):
         if handler is not None:
             return handler(self, args, keywords, node, frame, path)
         head = path.partition(".")[0]
+        if path.endswith(".__init__") and args and type(args[0]) is Instance and args[0].library is not None:
+            self.initialise_library_object(args[0], args[0].library, args[1:], keywords, node, frame)
+            return None
         if head == "torch":
             return self._call_torch(path, args, keywords, node, frame)
         if head == "numpy":
@@ -348,6 +351,8 @@ class Libraries(Making, Copying, Modules):
         library = instance.library or ""
         if is_module_path(library):
             instance.attributes["training"] = True
+            known = type(instance.cls) is Class and not instance.cls.opaque and type(instance.cls.find("__init__")) is Function
+            instance.state["begun"] = known  # until Module.__init__ has run, nothing can be registered
         elif library.partition(".")[0] not in ("torch", "object", "abc", "typing", "enum"):
             instance.opened = True
 
@@ -357,6 +362,8 @@ class Libraries(Making, Copying, Modules):
         """The constructor of a library class."""
         library = self.canonical(library)
         name = library.rpartition(".")[2]
+        if instance.state.get("begun"):
+            self.heap.put(instance.state, "begun", False)
         if library in ("torch.nn.Module",):
             self.heap.put(instance.attributes, "training", True)
         elif library.startswith("torch.nn.") and modules.module(name) is not None:
@@ -384,6 +391,10 @@ class Libraries(Making, Copying, Modules):
             return Bound(instance, name)
         if library.startswith("matplotlib"):
             return instance
+        if library == "torch.autograd.function.FunctionCtx":
+            if name in ("saved_tensors", "saved_variables"):
+                return Sequence("tuple", tuple(instance.state.get("saved", ())))
+            return UNKNOWN if name not in ("save_for_backward", "mark_dirty", "mark_non_differentiable", "set_materialize_grads") else Bound(instance, name)
         if name == "module" and "module" in instance.attributes:
             return instance.attributes["module"]
         return Bound(instance, name)
@@ -527,6 +538,8 @@ class Libraries(Making, Copying, Modules):
 
     def tensor_attribute(self, tensor: Tensor, name: str, node: Any, frame: Frame) -> Any:
         """An attribute of a tensor."""
+        if tensor.base is not None:
+            self.refresh(tensor)
         handler = registry.TENSOR_ATTRIBUTES.get(name)
         if handler is not None:
             return handler(self, tensor, node, frame)
@@ -770,6 +783,8 @@ class Libraries(Making, Copying, Modules):
         if graph is not None:
             graph.saved = tuple(Saved("saved", replaced.get(value, value), requires == YES) for value in saved_values)
             graph.results = tuple(one for one in made if type(one) is Tensor)
+            if type(backward) is Function:
+                graph.function = (backward, context, len(made))
         if type(result) is Sequence:
             return Sequence(result.kind, tuple(made), result.rest, result.names)
         return made[0] if made else UNKNOWN

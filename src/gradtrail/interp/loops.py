@@ -53,7 +53,7 @@ class Loops(Statements):
         source = self._while_rounds(node, frame) if type(node) is ast.While else self.rounds(rounds, node.iter, frame)
         signal, raised, done = NORMAL, False, 0
         started, before = self.count, None
-        steady = _may_settle(node)
+        steady = self._open_ended(rounds) and _may_settle(node)
         for value, sure in source:
             begun = self.count
             if done and not sure:
@@ -143,6 +143,16 @@ class Loops(Statements):
                 return
             self.narrow(node.test, True, frame)
             yield None, answer is True and number < budget.ROUNDS_OF_LOOP
+
+    def _open_ended(self, iterable: Any) -> bool:
+        """Whether a loop goes over what has no known end, each item like the next."""
+        iterable = self.settle(iterable)
+        kind = type(iterable)
+        if kind is Range:
+            return iterable.length is None or iterable.length > budget.ROUNDS_OF_LOOP + 1
+        if kind is Sequence or kind is Iterator:
+            return iterable.rest is not MISSING and not iterable.items
+        return kind not in (Mapping, str, OneOf)
 
     def _outline(self, level: int, started: int, begun: int) -> Any:
         """What a round has left behind, told without numbers that only count; None where it cannot settle.

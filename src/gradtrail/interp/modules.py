@@ -139,7 +139,7 @@ class Modules(Trails):
             if type(given) is Tensor:
                 self.register(instance, name, given, "buffer")
                 continue
-            buffer = self.new_tensor(self.origin("created-no-grad", node, frame))
+            buffer = self.new_tensor(self.origin("buffer", node, frame))
             buffer.requires, buffer.leaf, buffer.device = NO, LEAF, CPU
             buffer.dtype = "int64" if name == "num_batches_tracked" else self.modes.default_dtype
             self._at_options(buffer, values)
@@ -331,6 +331,9 @@ class Modules(Trails):
     def set_module_attribute(self, module: Instance, name: str, value: Any, node: Any, frame: Frame) -> bool:
         """`module.name = value` as nn.Module.__setattr__ does it; False when it is a plain attribute."""
         kind = module.registered.get(name)
+        if module.state.get("begun") is True and (is_module(value) or type(value) is Tensor and value.parameter is True):
+            subject = self.seen(value, node, frame)
+            self.refuse("module-not-initialized", node, frame, subject, name=self._attribute_name(module, name, node))
         if type(value) is Tensor and value.parameter is True:
             if value.name is None or "." not in value.name:
                 value.name = self._attribute_name(module, name, node)

@@ -73,11 +73,12 @@ _DEVICE_FREE = frozenset(
 class Bound:
     """The arguments of one application of a row, by name, and the tensors among them."""
 
-    __slots__ = ("values", "tensors", "doubt")
+    __slots__ = ("values", "tensors", "doubt", "any_device")
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.tensors: list[tuple[str, Tensor]] = []
+        self.any_device = False  # an index may be on another device
         self.doubt = False  # an argument that may hold further tensors is not known
 
 
@@ -251,7 +252,10 @@ class Tensors(Calls):
         if kind == "maybe-same":
             return self.maybe_same(row, bound, own, node, frame)
         if kind == "detached":
-            return self.detached(own, node, frame, row.name)
+            result = self.detached(own, node, frame, row.name)
+            if row.dtype != "same":
+                result.dtype, result.shape = self.dtype_of(row, bound), None
+            return result
         if kind == "cut":
             return self.cut(own, node, frame)
         out = bound.values.get("out")
@@ -338,15 +342,22 @@ class Tensors(Calls):
     ) -> Sequence:
         """The results of split, chunk, unbind, meshgrid: as many as can be told, else one for all."""
         number = _number_of_views(row.name, plain, own.shape, len(bound.tensors))
+        if first.shape is None:
+            first.shape = _shape_of_view(row.name, plain, own.shape, number)
         if number is None:
             first.many = True
             return Sequence("tuple", (), first)
         results = [first]
+        sizes = plain.get("split_size_or_sections")
         for _ in range(number - 1):
             other = self.new_tensor(first.origin)
             for field in ("requires", "leaf", "node", "dtype", "device", "shape", "storage", "base", "view_kind", "conj", "result_of"):
                 setattr(other, field, getattr(first, field))
             results.append(other)
+        if type(sizes) is tuple and own.shape is not None and type(plain.get("dim", 0)) is int:
+            dim = plain.get("dim", 0) % len(own.shape)
+            for size, result in zip(sizes, results):
+                result.shape = (*own.shape[:dim], size, *own.shape[dim + 1 :])
         return Sequence("tuple", tuple(results[:number]))
 
     def make_view(self, result: Tensor, own: Tensor, kind: str) -> None:
@@ -604,7 +615,8 @@ class Tensors(Calls):
         if same:
             return own
         result = self._computed(row, bound, own, node, frame)
-        if row.otherwise == "view" and type(result) is Tensor:
+        contiguous = row.otherwise == "maybe-view" and is_contiguous(own)
+        if (row.otherwise == "view" or contiguous) and type(result) is Tensor:
             self.make_view(result, own, "ordinary")
         if same is None and type(result) is Tensor:
             return self.join(own, result)
@@ -749,7 +761,7 @@ class Tensors(Calls):
 
     def check_devices(self, row: Operation, bound: Bound, node: Any, frame: Frame) -> None:
         """Tensors with dimensions must be on one device."""
-        if row.name.partition(".")[0] in _DEVICE_FREE or len(bound.tensors) < 2:
+        if bound.any_device or len(bound.tensors) < 2 or row.name.partition(".")[0] in _DEVICE_FREE:
             return
         placed = [(name, t) for name, t in bound.tensors if t.device is not None and t.shape is not None and t.shape != ()]
         for index, (_, one) in enumerate(placed):
@@ -904,6 +916,23 @@ def _python_result(name: str) -> Any:
     if name.startswith("is_") or name in ("__bool__", "equal", "allclose", "requires_grad", "retains_grad", "__contains__"):
         return BOOL
     return UNKNOWN
+
+
+def _shape_of_view(name: str, plain: dict[str, Any], shape: Shape, number: int | None) -> Shape:
+    """The shape of each of several views, where they are all alike."""
+    dim = plain.get("dim", 0)
+    if shape is None or type(dim) is not int or not -len(shape) <= dim < len(shape):
+        return None
+    dim %= len(shape)
+    if name == "unbind":
+        return (*shape[:dim], *shape[dim + 1 :])
+    size = shape[dim]
+    if name == "chunk" and number and size is not None and size % number == 0:
+        return (*shape[:dim], size // number, *shape[dim + 1 :])
+    each = plain.get("split_size_or_sections")
+    if name == "split" and type(each) is int and size is not None and each > 0 and size % each == 0:
+        return (*shape[:dim], each, *shape[dim + 1 :])
+    return None
 
 
 def _number_of_views(name: str, plain: dict[str, Any], shape: Shape, operands: int) -> int | None:

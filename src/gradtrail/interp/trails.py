@@ -37,6 +37,7 @@ SENTENCES: dict[str, str] = {
     "integers": "`{op}` gives {dtype} values, which carry no gradient",
     "parameter": "a parameter: a leaf that requires grad",
     "wrapped": "nn.Parameter makes it a new leaf",
+    "buffer": "a buffer of the module made here",
     "module-parameter": "a parameter of the module made here",
     "computed": "`{op}` returns a new tensor, computed from the ones before",
     "moved": "`{op}` to another device or dtype returns a new, computed tensor",

@@ -165,7 +165,7 @@ class Node:
     edges, by the branch taken); "opaque" (what lies behind it is not known).
     """
 
-    __slots__ = ("name", "kind", "edges", "saved", "frees", "freed", "origin", "serial", "once", "results", "refusal")
+    __slots__ = ("name", "kind", "edges", "saved", "frees", "freed", "origin", "serial", "once", "results", "refusal", "function")
 
     def __init__(self, name: str, kind: str, edges: tuple[Any, ...], saved: tuple[Saved, ...], frees: bool | None, origin: Origin, serial: int) -> None:
         self.name = name
@@ -178,6 +178,7 @@ class Node:
         self.serial = serial
         self.once: Origin | None = None  # where its backward was marked once_differentiable
         self.results: tuple[Tensor, ...] = ()
+        self.function: Any = None  # of a custom Function: its backward, its context, the frame of apply
         self.refusal = ""  # the key of what torch says when a backward comes to it
 
 

@@ -19,6 +19,7 @@ def node_name(operation: str, node: str, given: Mapping[str, str], shapes: Seque
     ("tensor", "number", ...), `shapes` are those of its tensors. A name without a number at its end
     says that the number is not known.
     """
+    operation = operation.partition(".folded")[0]
     if operation in ("sum", "mean"):
         return node.rstrip("01") + ("1" if "dim" in given else "0")
     if operation == "rsub":
@@ -33,6 +34,8 @@ def node_name(operation: str, node: str, given: Mapping[str, str], shapes: Seque
         return node.rstrip("01") + ("1" if "decimals" in given else "0")
     if operation == "sort" and "stable" not in given:
         return "SortBackward0"
+    if operation == "split" and given.get("split_size_or_sections") in ("basic", "advanced"):
+        return "SplitWithSizesBackward0"
     if operation == "nn.functional.linear":
         return _linear(node, given, shapes)
     if operation == "matmul":

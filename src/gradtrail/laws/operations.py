@@ -498,7 +498,7 @@ def _in_place(name: str) -> Operation | None:
     copy of what it was (torch/csrc/autograd/generated: `self.clone()`), which nobody can write any more.
     """
     other = _aliases.get(name[:-1])
-    if other is not None and "." not in other:
+    if other is not None:
         found = operation(other + "_")
         return None if found is None else _renamed(found, name)
     base = operation(name[:-1])
@@ -547,18 +547,11 @@ def function(path: str) -> Operation | None:
     name = path[len("torch.") :]
     if path.startswith("torch.nn.functional."):
         bare = path[len("torch.nn.functional.") :]
-        return operation("nn.functional." + bare) or (operation(bare) if bare in _shared() else None)
+        return operation("nn.functional." + bare)
     found = operation(name)
     if found is None and path.startswith("torch.functional."):
         return operation(path[len("torch.functional.") :])
     return None if found is not None and found.home in ("method", "attribute") else found
-
-
-def _shared() -> frozenset[str]:
-    """Names of torch.nn.functional that are torch's functions of the same name."""
-    from gradtrail.laws.tables import SHARED_WITH_FUNCTIONAL
-
-    return SHARED_WITH_FUNCTIONAL
 
 
 def names() -> tuple[str, ...]:

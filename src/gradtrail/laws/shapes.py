@@ -298,6 +298,17 @@ def _loss(shapes: Sequence[Shape], arguments: Mapping[str, object]) -> Shape:
     return () if arguments.get("reduction", "mean") in ("mean", "sum", "batchmean") else None
 
 
+def _narrow(shapes: Sequence[Shape], arguments: Mapping[str, object]) -> Shape:
+    """`narrow(dim, start, length)`: one dimension cut to `length`."""
+    shape = shapes[0]
+    if shape is None:
+        return None
+    dim, length = _one_dim(arguments, "dim", len(shape)), arguments.get("length")
+    if dim is None:
+        return None
+    return (*shape[:dim], length if isinstance(length, int) else None, *shape[dim + 1 :])
+
+
 UNREDUCED = {
     "nn.functional.mse_loss": "elementwise-loss",
     "nn.functional.l1_loss": "elementwise-loss",
@@ -386,6 +397,7 @@ _RULES: dict[str, Callable[[Sequence[Shape], Mapping[str, object]], Shape]] = {
     "linear": _linear,
     "loss": _loss,
     "elementwise-loss": _elementwise_loss,
+    "narrow": _narrow,
     "class-loss": _class_loss,
     "select": _select,
     "of-second": _of_second,

@@ -89,6 +89,8 @@ def _array_dtype(m: Any, name: str, args: Args, keywords: Keywords, first: Any) 
         return None
     if name in ("zeros", "ones", "empty", "linspace", "eye"):
         return "float64"
+    if name == "arange" and args:
+        return "int64" if all(type(one) is int for one in args) else "float64" if any(type(one) is float for one in args) else None
     if name in ("array", "asarray", "mean", "sum", "clip", "square", "sqrt", "exp", "abs", "concatenate", "stack") and type(first) is Array:
         return first.dtype
     if name in ("array", "asarray") and type(first) is Sequence and first.rest is MISSING:
@@ -159,7 +161,9 @@ def array_method(m: Any, value: Array, name: str, args: Args, keywords: Keywords
         return Some("float")
     if name in ("tolist",):
         return Sequence("list", (), Some("number"))
-    if name in ("copy", "__neg__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__abs__", "round", "clip"):
+    if name in ("__iadd__", "__isub__", "__imul__", "__itruediv__"):
+        return value
+    if name in ("copy", "__neg__", "__abs__", "round", "clip"):
         return Array(value.dtype, value.shape)
     if name in ("reshape", "transpose", "flatten", "ravel", "squeeze", "__getitem__", "mean", "sum", "max", "min", "std", "swapaxes"):
         return Array(value.dtype)

@@ -252,6 +252,7 @@ def _gathered(m: Any, own: Tensor, parts: tuple[Any, ...], node: Any, frame: Fra
     """Indexing by tensors or lists: a copy, whose node keeps the index."""
     row = m.row("index_select")
     bound = m.bind_row(row, [own], {}, node, frame)
+    bound.any_device = True
     bound.tensors += [("index", part) for part in parts if type(part) is Tensor]
     result = m.apply_row(row, bound, node, frame)
     if type(result) is Tensor and result.node is not None and result.node.kind == "op":

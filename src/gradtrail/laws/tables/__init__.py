@@ -127,19 +127,13 @@ ALIASES: dict[str, str] = {
     "__ilshift__": "bitwise_left_shift_",
     "__irshift__": "bitwise_right_shift_",
     "__iter__": "unbind",
-    "adjoint": "mH",
+    **{
+        name: "nn.functional." + name
+        for name in (
+            "avg_pool1d bilinear celu channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d"
+            " conv_transpose2d conv_transpose3d cosine_similarity native_channel_shuffle pdist pixel_shuffle"
+            " pixel_unshuffle selu"
+        ).split()
+    },
 }
 """Other names of the same operation."""
-
-SHARED_WITH_FUNCTIONAL: frozenset[str] = frozenset(
-    (
-        "bilinear",
-        "celu",
-        "conv1d",
-        "conv2d",
-        "conv3d",
-        "conv_tbc",
-        "selu",
-    )
-)
-"""Names of torch.nn.functional that are torch's own functions."""

@@ -30,7 +30,7 @@ ROWS: dict[str, str] = {
     "shape=broadcast",
     "masked_scatter": "(self, mask, source) new MaskedScatterBackward0 saves mask dtype=same shape=broadcast",
     "masked_select": "(self, mask) new MaskedSelectBackward0 saves mask self dtype=same",
-    "narrow": "(self, dim:, start!, length:) view SliceBackward0 dtype=same",
+    "narrow": "(self, dim:, start!, length:) view SliceBackward0 dtype=same shape=narrow",
     "nonzero": "(self, *, as_tuple=False) plain dtype=int64 overloads=as_tuple@true:nonzero.tuple",
     "nonzero_static": "(self, *, size:, fill_value=-1) plain dtype=int64",
     "put": "(self, index, source, accumulate=False) new PutBackward0 saves index source@source dtype=same "

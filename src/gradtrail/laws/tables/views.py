@@ -97,4 +97,5 @@ ROWS: dict[str, str] = {
     "view_copy": "(self, size=None, dtype=None) new ViewBackward0_copy dtype=same function",
     "vsplit": "(self, indices_or_sections:) views SliceBackward0 outputs=many dtype=same",
     "vstack": "(tensors*) new CatBackward0 dtype=promote function",
+    "adjoint": "(self) view dtype=same shape=transpose-last lazy=conj",
 }
