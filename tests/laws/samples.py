@@ -418,6 +418,8 @@ RECIPES.update(
         "unique": ("f(3, 2), dim=0", "f(3)"),
         "linalg.matrix_power": ("n(2, 2), 2", "n(2, 2), -1"),
         "linalg.svd": ("n(3, 2)",),
+        "adjoint": ("n(3, 2)", "c(3, 2)"),
+        "dropout": ("n(4), 0.5, True", "n(4), 0.5, False"),
         "nn.functional.unfold": ("n(1, 2, 4, 4), 2",),
         "diff": ("f(3)", "f(4), 2"),
         "pow_": ("f(3), f(3)", "f(3), 2"),

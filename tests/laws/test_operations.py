@@ -68,10 +68,10 @@ def test_torch_agrees_with_every_row(part: int) -> None:
 
 def test_the_judge_notices_flipped_fields() -> None:
     small = [name for name in NAMES if name not in UNJUDGED and name not in cases.DEEPER]
-    chosen = random.Random(20).sample(small, 40)
+    chosen = random.Random(20).sample(small, 24)
     verdicts = {name: mutations.noticed_flips(name) for name in chosen}
     assert not {name: missed for name, (missed, _) in verdicts.items() if missed}
-    assert sum(count for _, count in verdicts.values()) > 100
+    assert sum(count for _, count in verdicts.values()) > 80
 
 
 def test_loading_the_tables_is_cheap() -> None:
