@@ -43,7 +43,6 @@ SQUARES: dict[str, tuple[tuple[str, ...], Call]] = {
     "gather": (("index",), lambda a: torch.zeros(2, 2).gather(0, a)),
     "scatter": (("index",), lambda a: torch.zeros(2, 2).scatter(0, a, 1.0)),
     "scatter_": (("index",), lambda a: torch.zeros(2, 2).scatter_(0, a, 1.0)),
-    "index_select": (("index",), lambda a: torch.zeros(2, 2).index_select(0, a[0])),
     "take": (("index",), lambda a: torch.zeros(2, 2).take(a)),
     "take_along_dim": (("indices",), lambda a: torch.zeros(2, 2).take_along_dim(a, 0)),
     "nn.functional.embedding": (("self",), lambda a: F.embedding(a, torch.zeros(2, 2))),

@@ -45,7 +45,6 @@ _KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "gather": ("index", _INDEX),
     "scatter": ("index", _INDEX),
     "scatter_": ("index", _INDEX),
-    "index_select": ("index", _INDEX),
     "take": ("index", _LONG),
     "take_along_dim": ("indices", _LONG),
     "nn.functional.embedding": ("self", _INDEX),
@@ -60,7 +59,8 @@ _KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "nn.functional.gelu": ("self", _FLOATING),
     "nn.functional.nll_loss": ("target", _LONG),
 }
-"""An argument and the dtypes that it may have. Functions that take `dtype=` are left out."""
+"""An argument and the dtypes that it may have. Functions that take `dtype=` are left out, and
+`index_select`, in whose row indexing by masks is followed as well."""
 
 _CLASS_TARGETS = "nn.functional.cross_entropy"
 

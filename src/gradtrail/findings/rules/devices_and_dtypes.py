@@ -215,3 +215,72 @@ class InPlaceCast(Rule):
             why=text("what is written in place keeps the dtype of the tensor it is written to"),
             help=text("make `{name}` floating point", name=name),
         )
+
+
+class UnsupportedDtype(Rule):
+    """An argument has a dtype that the operation does not take.
+
+    ## Why torch refuses it
+
+    Indices and class numbers are integers, masks are bools, and means, norms and deviations are computed of floating
+    point numbers. Torch does not convert them on its own.
+
+    ## What to do
+
+    Convert the argument where it comes in: `.long()` for indices and class numbers, `.bool()` for masks, `.float()`
+    for what is averaged.
+    """
+
+    name = "unsupported-dtype"
+    words = (rb"cross_entropy", rb"CrossEntropyLoss", rb"nll_loss")
+    hears = ("dtype-refused", "index-dtype")
+    examples = (
+        Example(
+            title="a floating point index",
+            bad="""
+                import torch
+                table = torch.ones(4, 2, requires_grad=True)
+                rows = torch.tensor([0.0, 2.0])  # cause
+                picked = table[rows]  # error
+            """,
+            good="""
+                import torch
+                table = torch.ones(4, 2, requires_grad=True)
+                rows = torch.tensor([0, 2])
+                picked = table[rows]
+            """,
+            raises="tensors used as indices must be long",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a mask of bools is an index",
+            "import torch\nx = torch.ones(3)\ny = x[x > 0]",
+        ),
+        NearMiss(
+            "probabilities as targets",
+            """
+                import torch
+                logits, target = torch.zeros(2, 3, requires_grad=True), torch.ones(2, 3) / 3
+                torch.nn.functional.cross_entropy(logits, target).backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        dtype = event.fields.get("dtype") or (event.subject.facts.get("dtype") if event.subject is not None else "")
+        wanted = event.fields.get("wanted") or "int64"
+        index = event.kind == "index-dtype"
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is {dtype}, and an index must be integers or bools", name=name, dtype=dtype)
+            if index
+            else text("`{name}` is {dtype}, and this operation takes {wanted}", name=name, dtype=dtype, wanted=wanted),
+            text("IndexError: tensors used as indices must be long, int, byte or bool tensors")
+            if index
+            else text("RuntimeError: this dtype is not taken"),
+            why=text("indices are integers, masks are bools, and means and norms are of floating point numbers"),
+            help=text("convert `{name}` where it comes in, and keep the result", name=name),
+        )

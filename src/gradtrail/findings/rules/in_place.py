@@ -399,3 +399,114 @@ class DetachOfViewInPlace(Rule):
             why=text("a view shares its history with the tensor it views"),
             help=text("keep the result of detach(): `{name} = {name}.detach()`", name=name),
         )
+
+
+class ExpandedInPlace(Rule):
+    """A tensor that was expanded is written in place.
+
+    ## Why torch refuses it
+
+    `expand` makes no copies: several elements of the result are one place in memory. A write would change that place
+    several times.
+
+    ## What to do
+
+    Write into a copy (`x.expand(3, 4).clone()`), use `repeat`, or compute a new tensor.
+    """
+
+    name = "expanded-in-place"
+    words = (rb"\.expand(?:_as)?\(", rb"broadcast_to\(")
+    hears = ("expanded-in-place",)
+    examples = (
+        Example(
+            title="added to an expanded row",
+            bad="""
+                import torch
+                mean = torch.zeros(1, 3).expand(4, 3)  # cause
+                mean += torch.ones(4, 3)  # error
+            """,
+            good="""
+                import torch
+                mean = torch.zeros(1, 3).expand(4, 3)
+                mean = mean + torch.ones(4, 3)
+            """,
+            raises="more than one element of the written-to tensor refers to a single memory location",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a copy of what was expanded",
+            "import torch\nmean = torch.zeros(1, 3).expand(4, 3).clone()\nmean += torch.ones(4, 3)",
+        ),
+        NearMiss(
+            "nothing is repeated",
+            "import torch\nmean = torch.zeros(4, 3).expand(4, 3)\nmean += torch.ones(4, 3)",
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` was expanded: several of its elements are one place in memory", name=name),
+            text("RuntimeError: more than one element of the written-to tensor refers to a single memory location"),
+            why=text("expand makes no copies, so a write would change one place several times"),
+            help=text("clone what was expanded before it is written, or compute a new tensor"),
+        )
+
+
+class OutArgumentInGraph(Rule):
+    """A result is written to `out=` while an argument requires grad.
+
+    ## Why torch refuses it
+
+    With `out=` nothing is recorded, so the gradient would be lost without a word.
+
+    ## What to do
+
+    Take the result that the function returns, or run under `torch.no_grad()` if no gradient is wanted.
+    """
+
+    name = "out-argument-in-graph"
+    words = (rb", *out=",)
+    hears = ("out-requires-grad",)
+    examples = (
+        Example(
+            title="a product written into a buffer",
+            bad="""
+                import torch
+                w = torch.ones(2, 2, requires_grad=True)
+                buffer = torch.empty(3, 2)
+                torch.mm(torch.ones(3, 2), w, out=buffer)  # error
+            """,
+            good="""
+                import torch
+                w = torch.ones(2, 2, requires_grad=True)
+                buffer = torch.mm(torch.ones(3, 2), w)
+            """,
+            raises="functions with out=... arguments don't support automatic differentiation",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "nothing is recorded",
+            """
+                import torch
+                w = torch.ones(2, 2, requires_grad=True)
+                buffer = torch.empty(3, 2)
+                with torch.no_grad():
+                    torch.mm(torch.ones(3, 2), w, out=buffer)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        yield diagnostic(
+            self,
+            event,
+            text("`{op}` with out= while an argument requires grad", op=event.fields["op"]),
+            text("RuntimeError: functions with out=... arguments don't support automatic differentiation"),
+            why=text("with out= nothing is recorded, and the gradient would be lost"),
+            help=text("take the result that `{op}` returns", op=event.fields["op"]),
+        )

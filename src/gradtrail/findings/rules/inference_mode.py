@@ -86,3 +86,60 @@ class InferenceTensorInBackward(Rule):
             why=text("inference mode leaves out what autograd needs, the version counter first of all"),
             help=text("use torch.no_grad() instead of inference_mode, or clone `{name}` outside of it", name=name),
         )
+
+
+class RequiresGradOnInferenceTensor(Rule):
+    """A tensor made in inference mode is asked to require grad outside of it.
+
+    ## Why torch refuses it
+
+    An inference tensor has no version counter and takes part in no graph.
+
+    ## What to do
+
+    Make it under `torch.no_grad()`, or `clone()` it outside of inference mode and ask the clone.
+    """
+
+    name = "requires-grad-on-inference-tensor"
+    words = (rb"inference_mode",)
+    hears = ("inference-requires-grad",)
+    examples = (
+        Example(
+            title="features become an input",
+            bad="""
+                import torch
+                with torch.inference_mode():  # cause
+                    z = torch.ones(2) * 2
+                z.requires_grad_()  # error
+            """,
+            good="""
+                import torch
+                with torch.no_grad():
+                    z = torch.ones(2) * 2
+                z.requires_grad_()
+            """,
+            raises="Setting requires_grad=True on inference tensor outside InferenceMode",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a clone outside",
+            """
+                import torch
+                with torch.inference_mode():
+                    z = torch.ones(2) * 2
+                z = z.clone().requires_grad_()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` was made in inference mode and cannot require grad outside of it", name=name),
+            text("RuntimeError: Setting requires_grad=True on inference tensor outside InferenceMode is not allowed"),
+            why=text("an inference tensor takes part in no graph"),
+            help=text("use torch.no_grad() instead of inference_mode, or clone `{name}` outside of it", name=name),
+        )

@@ -419,3 +419,81 @@ class RequiresGradOnIntegers(Rule):
             why=text("a gradient is a real number, so only floating point and complex tensors carry one"),
             help=text("make it floating point where it is created, or convert it with .float() first"),
         )
+
+
+class HookOnUntracked(Rule):
+    """A hook, or `retain_grad()`, was put on a tensor that requires no grad.
+
+    ## Why torch refuses it
+
+    A hook is called with the tensor's gradient, and `retain_grad()` keeps it. A tensor that does not require grad
+    has none: it was computed from data alone, under `no_grad`, or after a `detach`.
+
+    ## What to do
+
+    Find where the history was lost, or call `requires_grad_()` on the tensor first if it is an input of its own.
+    """
+
+    name = "hook-on-untracked"
+    words = (rb"\.register_hook\(", rb"\.retain_grad\(")
+    hears = ("retain-grad-of-untracked", "hook-of-untracked")
+    examples = (
+        Example(
+            title="features made under no_grad",
+            bad="""
+                import torch
+                net, head = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+                with torch.no_grad():
+                    features = net(torch.ones(4, 2))  # cause
+                features.retain_grad()  # error
+                head(features).sum().backward()
+            """,
+            good="""
+                import torch
+                net, head = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+                features = net(torch.ones(4, 2))
+                features.retain_grad()
+                head(features).sum().backward()
+            """,
+            raises="can't retain_grad on Tensor that has requires_grad=False",
+        ),
+        Example(
+            title="a hook on data",
+            bad="""
+                import torch
+                image = torch.rand(3, 4, 4)  # cause
+                image.register_hook(print)  # error
+            """,
+            good="""
+                import torch
+                image = torch.rand(3, 4, 4).requires_grad_()
+                image.register_hook(print)
+            """,
+            raises="cannot register a hook on a tensor that doesn't require gradient",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "retain_grad() on a leaf does nothing, and is allowed",
+            "import torch\nw = torch.ones(2, requires_grad=True)\nw.retain_grad()",
+        ),
+        NearMiss(
+            "a hook on a computed tensor",
+            "import torch\ny = torch.ones(2, requires_grad=True) * 2\ny.register_hook(print)",
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, retains = name_of(event), event.kind == "retain-grad-of-untracked"
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` requires no grad: there is no gradient to keep", name=name)
+            if retains
+            else text("`{name}` requires no grad: a hook on it would never be called", name=name),
+            text("RuntimeError: can't retain_grad on Tensor that has requires_grad=False")
+            if retains
+            else text("RuntimeError: cannot register a hook on a tensor that doesn't require gradient"),
+            why=text("only a tensor that requires grad gets a gradient"),
+            help=text("call `{name}.requires_grad_()` first, or keep the history that was lost on the way", name=name),
+        )

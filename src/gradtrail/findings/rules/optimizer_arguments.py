@@ -502,3 +502,71 @@ class TensorReadAsName(Rule):
             why=text("optimizers take named_parameters(), so a tuple means (name, parameter)"),
             help=text("hand over a flat list of tensors"),
         )
+
+
+class MissingClosure(Rule):
+    """`step()` of LBFGS was called without a closure.
+
+    ## Why torch refuses it
+
+    LBFGS computes the loss several times in one step, so it must be handed a function that does so.
+
+    ## What to do
+
+    Write a closure that calls `zero_grad()`, computes the loss, calls `backward()` and returns the loss, and pass it
+    to `step`.
+    """
+
+    name = "missing-closure"
+    words = (rb"LBFGS",)
+    hears = ("optimizer-closure-missing",)
+    examples = (
+        Example(
+            title="LBFGS stepped like SGD",
+            bad="""
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                opt = torch.optim.LBFGS([w])  # cause
+                opt.zero_grad()
+                (w - 3).square().sum().backward()
+                opt.step()  # error
+            """,
+            good="""
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                opt = torch.optim.LBFGS([w])
+
+                def closure():
+                    opt.zero_grad()
+                    loss = (w - 3).square().sum()
+                    loss.backward()
+                    return loss
+
+                opt.step(closure)
+            """,
+            raises="missing 1 required positional argument: 'closure'",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "other optimizers need none",
+            """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                opt = torch.optim.SGD([w], lr=0.1)
+                (w - 3).square().sum().backward()
+                opt.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        optimizer = event.fields["optimizer"]
+        yield diagnostic(
+            self,
+            event,
+            text("{optimizer} needs a closure in every step", optimizer=optimizer),
+            text("TypeError: step() missing 1 required positional argument: 'closure'"),
+            why=text("{optimizer} computes the loss several times in one step", optimizer=optimizer),
+            help=text("pass a function that computes the loss, calls backward() and returns the loss"),
+        )

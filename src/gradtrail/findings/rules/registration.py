@@ -227,3 +227,74 @@ class MisspeltRequiresGrad(Rule):
             why=text("Python lets any attribute be set on a tensor"),
             help=text("write `{name}.requires_grad = ...`", name=name),
         )
+
+
+class ModuleNotInitialized(Rule):
+    """A module gets a layer or a parameter before `super().__init__()` has run.
+
+    ## Why torch refuses it
+
+    `nn.Module.__init__` makes the tables in which parameters and layers are kept. Before that there is no place for
+    them.
+
+    ## What to do
+
+    Call `super().__init__()` first.
+    """
+
+    name = "module-not-initialized"
+    words = (rb"def __init__\([^\n]*:\n[ \t]+self\.\w+ *= *(?:torch\.)?nn\.",)
+    hears = ("module-not-initialized",)
+    examples = (
+        Example(
+            title="super().__init__() comes last",
+            bad="""
+                import torch
+
+                class Net(torch.nn.Module):
+                    def __init__(self):
+                        self.layer = torch.nn.Linear(2, 2)  # error
+                        super().__init__()
+
+                net = Net()
+            """,
+            good="""
+                import torch
+
+                class Net(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.layer = torch.nn.Linear(2, 2)
+
+                net = Net()
+            """,
+            raises="cannot assign module before Module.__init__() call",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "plain values may come first",
+            """
+                import torch
+
+                class Net(torch.nn.Module):
+                    def __init__(self):
+                        self.width = 2
+                        super().__init__()
+                        self.layer = torch.nn.Linear(self.width, 2)
+
+                net = Net()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = event.fields["name"]
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is assigned before the module's super().__init__() has run", name=name),
+            text("AttributeError: cannot assign before Module.__init__() call"),
+            why=text("nn.Module.__init__ makes the tables in which parameters and layers are kept"),
+            help=text("call super().__init__() first"),
+        )
