@@ -115,6 +115,8 @@ class Joiner:
         joined.node = self._edges(a, b)
         if a.storage is b.storage:
             joined.storage = a.storage
+        else:
+            joined.storage.version = UNKNOWN
         joined.base = a.base if a.base is b.base else None
         joined.view_kind = a.view_kind if a.view_kind == b.view_kind else "ordinary"
         joined.dtype = a.dtype if a.dtype == b.dtype else None

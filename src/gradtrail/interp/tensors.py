@@ -41,7 +41,7 @@ from gradtrail.interp.values import (
     Unknown,
     edge_of,
 )
-from gradtrail.laws import dtypes, operations, shapes
+from gradtrail.laws import dtype_demands, dtypes, operations, shapes
 from gradtrail.laws.node_names import node_name
 from gradtrail.laws.operations import Operation
 
@@ -367,12 +367,12 @@ class Tensors(Calls):
         handed_on = own.base is not None and own.view_kind in ("multi", "no-grad", "function")
         result.view_kind = own.view_kind if kind == "ordinary" and handed_on else kind
         if self.modes.inference_mode:
-            result.view_kind = "inference"
-        elif self.modes.grad_mode is False:
+            result.inference = own.inference
+        if self.modes.grad_mode is False:
             result.requires = own.requires
             result.leaf = LEAF
             result.node = None
-            result.view_kind = "no-grad" if kind == "ordinary" else kind
+            result.view_kind = "inference" if self.modes.inference_mode else "no-grad" if kind == "ordinary" else kind
         elif self.modes.grad_mode is None:
             result.requires, result.leaf = own.requires | result.requires, ANY_LEAF
 
@@ -580,6 +580,8 @@ class Tensors(Calls):
         graph.saved = tuple(entry for entry in graph.saved if entry.tensor is not own)
         self.bump(own, node, frame, row.name)
         base = own.base
+        if own.node is not None and own.node.kind == "op" and not own.node.name[-1:].isdigit():
+            graph.name = ""  # a composite may hand out a view, and then another node stands here
         if slices and graph.kind == "op":
             graph.name = "CopySlices"
         if base is not None and own.view_kind:
@@ -786,28 +788,23 @@ class Tensors(Calls):
         )  # fmt: skip
 
     def check_dtypes(self, row: Operation, bound: Bound, node: Any, frame: Frame) -> None:
-        """Operations that do not promote refuse floating tensors of different dtypes."""
-        wanted = _SAME_DTYPE.get(row.name)
-        if not wanted or self.modes.autocast:
+        """Operations that do not promote refuse some dtypes."""
+        if self.modes.autocast or bound.any_device:
             return
-        known = [(name, t) for name, t in bound.tensors if name in wanted and t.dtype is not None]
-        for index, (_, one) in enumerate(known):
-            for _, other in known[index + 1 :]:
-                if one.dtype != other.dtype:
-                    first, second = (one, other)
-                    if one.parameter:
-                        first, second = other, one
-                    self.refuse("dtype-mismatch-matmul", node, frame, self.seen(first, node, frame, "dtype"), (self.seen(second, node, frame, "dtype"),), op=row.name)
+        facts = [(name, t.dtype, None if t.shape is None else len(t.shape)) for name, t in bound.tensors]
+        found = dtype_demands.refusal(row.name, facts)
+        if found is None:
+            return
+        first = bound.tensors[found.index][1]
+        second = None if found.other is None else bound.tensors[found.other][1]
+        if second is not None and first.parameter:
+            first, second = second, first
+        others = () if second is None else (self.seen(second, node, frame, "dtype"),)
+        key = "dtype-mismatch-matmul" if found.key == "dtype-mismatch" and row.name in _PRODUCTS else found.key
+        self.refuse(key, node, frame, self.seen(first, node, frame, "dtype"), others, op=row.name, wanted=" or ".join(found.wanted))
 
 
-_SAME_DTYPE: dict[str, tuple[str, ...]] = {
-    "nn.functional.linear": ("self", "weight"),
-    "linear": ("self", "weight"),
-    "matmul": ("self", "other"),
-    "matmul.folded": ("self", "other"),
-    "mm": ("self", "mat2"),
-    "bmm": ("self", "mat2"),
-}
+_PRODUCTS = frozenset(("nn.functional.linear", "linear", "matmul", "matmul.folded", "mm", "bmm"))
 
 _MIRROR = {"__eq__": "__eq__", "__ne__": "__ne__", "__lt__": "__gt__", "__gt__": "__lt__", "__le__": "__ge__", "__ge__": "__le__"}
 

@@ -78,6 +78,8 @@ def _made(m: Any, law: Any, values: dict[str, Any], given: set[str], node: Any, 
         like = None
     if law.keeps_graph and type(data) is Tensor and law.name in ("as_tensor", "asarray"):
         return _as_tensor(m, data, values, node, frame)
+    if law.keeps_graph and type(data) in (Unknown, OneOf):
+        return m.unknown_tensor(node, frame)
     wanted = m.settle(values.get("requires_grad"))
     requires = YES if wanted is True else NO if wanted in (False, None) and type(wanted) in PLAIN else MAYBE
     result = m.new_tensor(m.origin("created" if requires != NO else "created-no-grad", node, frame))

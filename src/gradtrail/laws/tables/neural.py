@@ -249,6 +249,7 @@ ROWS: dict[str, str] = {
     "shape=same function overloads=training@false:positive",
     "nn.functional.dropout3d_": "(self, p=0.5, training=True) written saves copy composite dtype=same "
     "shape=same function overloads=training@false:positive",
-    "dropout": "(self, p:, train:) maybe-same MulBackward0 saves copy same=not-training dtype=same shape=same "
+    "dropout": "(self, p:, train:) maybe-same MulBackward0 saves copy same=not-training dtype=same"
+    " shape=same "
     "function",
 }
