@@ -79,6 +79,41 @@ def numpy_call(m: Any, path: str, args: Args, keywords: Keywords, node: Any, fra
     return Array(_array_dtype(m, name, args, keywords, first), _array_shape(m, name, args))
 
 
+_INTEGERS = ("int64", "int32", "bool")
+_KEEPS = frozenset(
+    """array asarray ascontiguousarray copy square abs absolute flip roll tile repeat reshape ravel transpose
+    squeeze expand_dims sort zeros_like ones_like empty_like atleast_1d atleast_2d""".split()
+)
+_FLOATS = frozenset(
+    "sin cos tan sinh cosh tanh exp expm1 log log1p log2 log10 sqrt mean std var median arcsin arccos arctan deg2rad".split()
+)
+_JOINS = frozenset("concatenate stack vstack hstack column_stack dstack".split())
+
+
+def _promoted(values: list[Any]) -> str | None:
+    """The dtype of what arrays and numbers give together, if it is certain.
+
+    A Python number does not change the dtype of floating point; float64 wins over every other real dtype."""
+    found: set[str] = set()
+    for value in values:
+        if type(value) is Array:
+            if value.dtype not in ("float64", "float32", *_INTEGERS):
+                return None
+            found.add(value.dtype)
+        elif type(value) in (int, float) or type(value) is Some and value.type in ("int", "float"):
+            found.add("a float" if type(value) is float or type(value) is Some and value.type == "float" else "an int")
+        else:
+            return None
+    kinds = found - {"a float", "an int"}
+    if "float64" in kinds:
+        return "float64"
+    if kinds == {"float32"}:
+        return "float32"
+    if "float32" not in kinds and "a float" in found:
+        return "float64"
+    return kinds.pop() if len(kinds) == 1 and found <= {"an int", "int64", "int32"} else None
+
+
 def _array_dtype(m: Any, name: str, args: Args, keywords: Keywords, first: Any) -> str | None:
     asked = keywords.get("dtype")
     if asked is not None:
@@ -91,14 +126,20 @@ def _array_dtype(m: Any, name: str, args: Args, keywords: Keywords, first: Any) 
         return "float64"
     if name == "arange" and args:
         return "int64" if all(type(one) is int for one in args) else "float64" if any(type(one) is float for one in args) else None
-    if name in ("array", "asarray", "mean", "sum", "clip", "square", "sqrt", "exp", "abs", "concatenate", "stack") and type(first) is Array:
+    if name in _KEEPS and type(first) is Array:
         return first.dtype
+    if name in _FLOATS and type(first) is Array:
+        return first.dtype if first.dtype in ("float64", "float32") else "float64" if first.dtype in _INTEGERS else None
+    if name in ("clip", "maximum", "minimum"):
+        return _promoted([m.settle(one) for one in (*args, *keywords.values())])
+    if name in ("sum", "prod", "cumsum") and type(first) is Array:
+        return first.dtype if first.dtype in ("float64", "float32") else None
+    if name in _JOINS and type(first) is Sequence:
+        return _promoted([m.settle(one) for one in (*first.items, *(() if first.rest is MISSING else (first.rest,)))])
     if name in ("array", "asarray") and type(first) is Sequence and first.rest is MISSING:
         flat = _flat(first)
         if flat and all(type(one) in (int, float) for one in flat):
             return "float64" if any(type(one) is float for one in flat) else "int64"
-    if name in ("sin", "cos", "tanh", "log") and type(first) is Array and first.dtype in ("float64", "float32"):
-        return first.dtype
     return None
 
 
@@ -163,15 +204,20 @@ def array_method(m: Any, value: Array, name: str, args: Args, keywords: Keywords
         return Sequence("list", (), Some("number"))
     if name in ("__iadd__", "__isub__", "__imul__", "__itruediv__"):
         return value
-    if name in ("copy", "__neg__", "__abs__", "round", "clip"):
+    if name in ("copy", "__neg__", "__abs__", "round"):
         return Array(value.dtype, value.shape)
-    if name in ("reshape", "transpose", "flatten", "ravel", "squeeze", "__getitem__", "mean", "sum", "max", "min", "std", "swapaxes"):
+    if name in ("reshape", "transpose", "flatten", "ravel", "squeeze", "__getitem__", "max", "min", "swapaxes", "repeat"):
         return Array(value.dtype)
+    if name in ("mean", "std", "var"):
+        return Array("float64" if value.dtype in _INTEGERS else value.dtype)
+    if name in ("sum", "prod", "cumsum"):
+        return Array(value.dtype if value.dtype in ("float64", "float32") else None)
     if name.startswith("__") and args:
-        other = m.settle(args[0])
-        if type(other) is Array and other.dtype == value.dtype or type(other) in (int, float) and value.dtype == "float64":
-            return Array(value.dtype if name[2:-2] not in ("eq", "ne", "lt", "gt", "le", "ge") else "bool")
-        return Array(None)
+        word = name[2:-2]
+        if word in ("eq", "ne", "lt", "gt", "le", "ge"):
+            return Array("bool")
+        dtype = _promoted([value, m.settle(args[0])])
+        return Array("float64" if dtype in ("int64", "int32") and word in ("truediv", "rtruediv") else dtype)
     return Array(None)
 
 
