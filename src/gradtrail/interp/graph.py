@@ -37,8 +37,12 @@ class Reach:
         self.complete = True
 
 
-def reach(roots: list[Any], certain: bool = True) -> Reach:
-    """Walk the graph from `roots` (edges: nodes and leaf tensors)."""
+def reach(roots: list[Any], certain: bool = True, joins: dict[tuple[int, bool], Reach] | None = None) -> Reach:
+    """Walk the graph from `roots` (edges: nodes and leaf tensors).
+
+    `joins` remembers what lies behind the joined nodes that were walked already.
+    """
+    joins = {} if joins is None else joins
     found = Reach()
     work: list[tuple[Any, bool]] = [(root, certain) for root in roots]
     while work:
@@ -59,7 +63,15 @@ def reach(roots: list[Any], certain: bool = True) -> Reach:
             continue
         found.nodes[edge] = sure
         if edge.kind == "join":
-            _take_join(edge, sure, found)
+            behind = joins.get((edge.serial, sure))
+            if behind is None:
+                behind = joins[edge.serial, sure] = _behind_join(edge, sure, joins)
+            found.complete = found.complete and behind.complete
+            for node in behind.nodes:
+                found.nodes.setdefault(node, False)
+            for leaf, everywhere in behind.leaves.items():
+                if found.leaves.get(leaf) is not True:
+                    found.leaves[leaf] = everywhere
             continue
         if edge.kind == "maybe":
             found.complete = False
@@ -67,21 +79,20 @@ def reach(roots: list[Any], certain: bool = True) -> Reach:
     return found
 
 
-def _take_join(edge: Node, sure: bool, found: Reach) -> None:
+def _behind_join(edge: Node, sure: bool, joins: dict[tuple[int, bool], Reach]) -> Reach:
     """A value that came by one of several branches: certain is what all of them come to."""
-    ways = [reach([one], sure) for one in edge.edges]
-    if not edge.name:
-        found.complete = False  # a branch without a gradient is among them
+    found = Reach()
+    joins[edge.serial, sure] = found  # a join never lies behind itself, but a walk must end
+    ways = [reach([one], sure, joins) for one in edge.edges]
+    found.complete = bool(edge.name) and all(way.complete for way in ways)  # unnamed: a branch has no gradient
     for way in ways:
-        found.complete = found.complete and way.complete
         for node in way.nodes:
-            found.nodes.setdefault(node, False)
+            found.nodes[node] = False
         for leaf, certain in way.leaves.items():
             everywhere = bool(edge.name) and certain and all(other.leaves.get(leaf) for other in ways)
-            if found.leaves.get(leaf) is not True:
-                found.leaves[leaf] = everywhere
-            if not everywhere:
-                found.complete = False
+            found.leaves[leaf] = everywhere
+            found.complete = found.complete and everywhere
+    return found
 
 
 class Graph(Tensors):

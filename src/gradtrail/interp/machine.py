@@ -86,7 +86,7 @@ class Machine(Libraries):
     def _uncalled(self, space: Space) -> None:
         """Functions and methods that the body did not reach, with unknown arguments."""
         worth = self.project.worth_walking(space.filename)
-        self.steps_left = budget.STEPS_OF_FILE if self.project.words is not None else 1 << 40
+        self.steps_left = budget.STEPS_OF_FILE if self.project.words is not None else budget.STEPS_OF_NAMED_FILE
         frame = Frame(space.names, space, None, None, None)
         for node in space.put_off:
             if worth(node):
@@ -133,9 +133,8 @@ class Machine(Libraries):
 
     def _allowance(self) -> int:
         """The steps for one entry nobody calls: few in a folder, where there are many of them."""
-        if self.project.words is None:
-            return budget.STEPS_OF_FUNCTION
-        return max(min(budget.STEPS_OF_FUNCTION_IN_FOLDER, self.steps_left), 0)
+        most = budget.STEPS_OF_FUNCTION if self.project.words is None else budget.STEPS_OF_FUNCTION_IN_FOLDER
+        return max(min(most, self.steps_left), 0)
 
     def run_imported(self, space: Space) -> None:
         """Walk the body of an imported file, once; nothing is told of it, and most of it is put off."""

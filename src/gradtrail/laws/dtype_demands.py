@@ -95,8 +95,12 @@ def _unequal(shared: tuple[str, ...], tensors: Sequence[tuple[str, str | None, i
     known = [(index, dtype) for index, (name, dtype, _) in enumerate(tensors) if name in shared and dtype in JUDGED]
     for position, (index, dtype) in enumerate(known):
         for other, wanted in known[position + 1 :]:
-            if dtype != wanted:
-                return DtypeRefusal("dtype-mismatch", other, index, (str(dtype),))
+            if dtype == wanted:
+                continue
+            # Parameters and most values are float32: what is not is the odd one.
+            if wanted == "float32":
+                return DtypeRefusal("dtype-mismatch", index, other, (str(wanted),))
+            return DtypeRefusal("dtype-mismatch", other, index, (str(dtype),))
     return None
 
 

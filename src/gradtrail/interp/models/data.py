@@ -50,14 +50,17 @@ def tensor_dataset(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fra
 
 @method("torch.utils.data.TensorDataset", "__getitem__")
 def tensor_dataset_item(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    tensors = args[0].attributes["tensors"]
+    tensors = args[0].attributes.get("tensors")
+    if type(tensors) is not Sequence:
+        return UNKNOWN
     key = args[1] if len(args) > 1 else INT
     return Sequence("tuple", tuple(m.call_method(one, "__getitem__", [key], {}, node, frame) for one in tensors.items))
 
 
 @method("torch.utils.data.TensorDataset", "__len__")
 def tensor_dataset_length(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    first = next(iter(args[0].attributes["tensors"].items), None)
+    tensors = args[0].attributes.get("tensors")
+    first = tensors.items[0] if type(tensors) is Sequence and tensors.items else None
     return m.call_method(first, "__len__", [], {}, node, frame) if type(first) is Tensor else INT
 
 

@@ -107,7 +107,11 @@ def _refuse(
         elif type(params) is Iterator and params.used_by is not None:
             trail = m.steps_of([params.origin, params.used_by], frame)
     if found.key == "optimizer-two-groups":
-        seen = m.seen(_twice(subjects, found.path, subject), where, frame)
+        twice, *paths = _twice(subjects, found.path, subject)
+        seen = m.seen(twice, where, frame)
+        trail = m.steps_of(_written_down(subjects, paths, params), frame)
+    elif found.key == "non-leaf-optimizer" and found.path:
+        trail = m.steps_of(_written_down(subjects, [found.path], params), frame)
     at = _on_the_line_of_the_call(_element_node(where, found.path, frame), node)
     m.refuse(found.key, at, frame, seen, off_cpu=off_cpu, trail=trail, **fields)
 
@@ -124,16 +128,22 @@ def _holder(subjects: dict[Any, Any], path: tuple[int, ...], params: Any) -> Any
     return params
 
 
-def _twice(subjects: dict[tuple[int, ...], Any], path: tuple[int, ...], subject: Any) -> Any:
-    """The tensor that an earlier group holds already."""
-    earlier: set[Tensor] = set()
+def _written_down(subjects: dict[Any, Any], paths: list[tuple[int, ...]], params: Any) -> list[Any]:
+    """Where the containers around some elements were written down."""
+    origins = [getattr(_holder(subjects, path, params), "origin", None) for path in paths]
+    return [origin for origin in origins if origin is not None and hasattr(origin.node, "lineno")]
+
+
+def _twice(subjects: dict[tuple[int, ...], Any], path: tuple[int, ...], subject: Any) -> tuple[Any, ...]:
+    """The tensor that an earlier group holds already, and its paths in both groups, where they are known."""
+    earlier: dict[Tensor, tuple[int, ...]] = {}
     for known, value in subjects.items():
         if type(value) is Tensor and known and type(known[0]) is int and known[0] < path[0]:
-            earlier.add(value)
+            earlier.setdefault(value, known)
     for known, value in subjects.items():
-        if known and known[0] == path[0] and value in earlier:
-            return value
-    return subject
+        if known and known[0] == path[0] and type(value) is Tensor and value in earlier:
+            return value, earlier[value], known
+    return (subject,)
 
 
 def _on_the_line_of_the_call(element: Any, call: Any) -> Any:

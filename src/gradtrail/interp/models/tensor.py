@@ -231,7 +231,7 @@ def getitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     shape = _indexed_shape(own.shape, parts, kinds)
     basic = "advanced" not in kinds and "unknown" not in kinds
     if basic:
-        result = m.apply("select" if kinds[0] == "int" else "narrow", [own], {}, node, frame)
+        result = m.apply(_last_view(parts, kinds), [own], {}, node, frame)
     elif "advanced" in kinds:
         result = _gathered(m, own, parts, node, frame)
     else:
@@ -243,9 +243,24 @@ def getitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     result.steps = (m.origin("computed", node, frame, (own,), op="indexing"),)
     if result.node is not None:
         result.node.origin = result.origin
+        if result.node.name == "ViewBackward0":
+            result.node.name = "AliasBackward0"
     if not basic and "unknown" in kinds:
         result.requires = own.requires if m.modes.grad_mode else result.requires
     return result
+
+
+def _last_view(parts: tuple[Any, ...], kinds: list[str]) -> str:
+    """The operation whose node the result of a basic index has: that of its last part that does something."""
+    name = "view_as"
+    for part, kind in zip(parts, kinds):
+        if kind == "int":
+            name = "select"
+        elif part is None:
+            name = "unsqueeze"
+        elif type(part).__name__ == "SliceValue" and (part.start is not None or part.stop is not None or part.step is not None):
+            name = "narrow"
+    return name
 
 
 def _gathered(m: Any, own: Tensor, parts: tuple[Any, ...], node: Any, frame: Frame) -> Any:
