@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from gradtrail.interp.project import Project
     from gradtrail.source.text import SourceText
 
+FEW_FILES = 100
+"""Up to so many files every one that says `torch` is walked whole. Beyond, the words of the rules choose the
+files, and the functions that are walked without a caller: few of a large project's can hold a mistake."""
+
 EVERYTHING = "GRADTRAIL_EVERYTHING"
 """Set to 1, every file and every function is walked: the oracle for what the byte filter leaves out."""
 
@@ -105,22 +109,22 @@ def check_paths(
     comes back in `Report.not_looked_at`. A mistake of ours raises only under GRADTRAIL_STRICT=1.
     """
     index = registry.index()
-    words = () if os.environ.get(EVERYTHING) == "1" else index.words
-    folders = any(os.path.isdir(path) for path in paths)
+    found = list(discover(paths))
+    many = len(found) > FEW_FILES and os.environ.get(EVERYTHING) != "1"
     run = _Run(Chosen(index.hears, select, ignore), torch_version, interpret)
-    run.words = patterns_of(words) if words and folders else None
-    may_matter = filter_for(words)
+    run.words = patterns_of(index.words) if many and index.words else None
+    may_matter = filter_for(index.words if many else ())
     named = {os.path.abspath(path) for path in paths}
     was_collecting = gc.isenabled()
     gc.disable()
     limit = sys.getrecursionlimit()
     make_room()
     try:
-        for found in discover(paths):
-            if isinstance(found, Skipped):
-                run.leave_out(found.filename, found.reason)
+        for one in found:
+            if isinstance(one, Skipped):
+                run.leave_out(one.filename, one.reason)
             else:
-                run.look_at(found, None if found in named else may_matter)
+                run.look_at(one, None if one in named else may_matter)
         if stdin is not None:
             name = stdin.filename
             filename = name if name == STANDARD_INPUT else os.path.abspath(name)

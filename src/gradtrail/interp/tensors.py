@@ -580,7 +580,8 @@ class Tensors(Calls):
         graph.saved = tuple(entry for entry in graph.saved if entry.tensor is not own)
         self.bump(own, node, frame, row.name)
         base = own.base
-        if own.node is not None and own.node.kind == "op" and not own.node.name[-1:].isdigit():
+        name = own.node.name if own.node is not None and own.node.kind == "op" else "CopySlices"
+        if not name[-1:].isdigit() and name != "CopySlices":
             graph.name = ""  # a composite may hand out a view, and then another node stands here
         if slices and graph.kind == "op":
             graph.name = "CopySlices"

@@ -212,7 +212,14 @@ def queue(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
     return result
 
 
-@method("torch.multiprocessing.Queue", "put", "put_nowait")
+@calls("torch.multiprocessing.Pipe", "multiprocessing.Pipe")
+def pipe(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    """Two connections; `send` pickles at once, like a SimpleQueue."""
+    ends = tuple(queue(m, [], {}, node, frame, "torch.multiprocessing.SimpleQueue") for _ in range(2))
+    return Sequence("tuple", ends)
+
+
+@method("torch.multiprocessing.Queue", "put", "put_nowait", "send")
 def put(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     value = m.settle(args[1]) if len(args) > 1 else UNKNOWN
     values = value.items if type(value) is Sequence else tuple(value.entries.values()) if type(value) is Mapping else (value,)
@@ -225,7 +232,7 @@ def put(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: s
     return None
 
 
-@method("torch.multiprocessing.Queue", "get")
+@method("torch.multiprocessing.Queue", "get", "recv", "poll")
 def get(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     return UNKNOWN
 
