@@ -38,7 +38,9 @@ Keywords = dict[str, Any]
 
 def library_object(m: Any, path: str, node: Any, frame: Frame) -> Instance:
     """An object of a library class that the machine keeps something about."""
-    return Instance(Library(path), path, m.serial(), m.origin("made", node, frame, cls=path.rpartition(".")[2]))
+    return Instance(
+        Library(path), path, m.serial(), m.origin("made", node, frame, cls=path.rpartition(".")[2])
+    )
 
 
 @calls("torch.utils.data.TensorDataset")
@@ -54,7 +56,9 @@ def tensor_dataset_item(m: Any, args: Args, keywords: Keywords, node: Any, frame
     if type(tensors) is not Sequence:
         return UNKNOWN
     key = args[1] if len(args) > 1 else INT
-    return Sequence("tuple", tuple(m.call_method(one, "__getitem__", [key], {}, node, frame) for one in tensors.items))
+    return Sequence(
+        "tuple", tuple(m.call_method(one, "__getitem__", [key], {}, node, frame) for one in tensors.items)
+    )
 
 
 @method("torch.utils.data.TensorDataset", "__len__")
@@ -103,16 +107,18 @@ def batch(m: Any, loader: Instance, node: Any, frame: Frame) -> Any:
     sample: Any = UNKNOWN
     before = m.modes.grad_mode
     if type(dataset) is Instance:
-        if type(dataset.cls) is Class and type(dataset.cls.find("__getitem__")) is Function:
-            sample = m.call_method(dataset, "__getitem__", [INT], {}, node, frame)
-        elif dataset.library == "torch.utils.data.TensorDataset":
+        if (
+            type(dataset.cls) is Class and type(dataset.cls.find("__getitem__")) is Function
+        ) or dataset.library == "torch.utils.data.TensorDataset":
             sample = m.call_method(dataset, "__getitem__", [INT], {}, node, frame)
         elif type(dataset.cls) is Class and type(dataset.cls.find("__iter__")) is Function:
             found = m.items_of(dataset, node, frame)
             if found is not None:
                 sample = m.heap.joiner.all_of((*found[0][:3], *(() if found[1] is MISSING else (found[1],))))
     elif type(dataset) is Sequence:
-        sample = m.heap.joiner.all_of((*dataset.items[:8], *(() if dataset.rest is MISSING else (dataset.rest,))))
+        sample = m.heap.joiner.all_of(
+            (*dataset.items[:8], *(() if dataset.rest is MISSING else (dataset.rest,)))
+        )
     m.heap.put(m.modes, "grad_mode", before)
     if sample is UNKNOWN or sample is MISSING or type(sample) is Unknown:
         return UNKNOWN
@@ -155,7 +161,13 @@ def collated(m: Any, sample: Any, size: int | None, workers: bool, node: Any, fr
         result = m.new_tensor(m.origin("batch", node, frame))
         result.requires, result.leaf, result.device = NO, LEAF, CPU
         result.dtype = sample.dtype if kind is Array else dtype
-        result.shape = (None, *sample.shape) if kind is Array and sample.shape is not None else None if kind is Array else (None,)
+        result.shape = (
+            (None, *sample.shape)
+            if kind is Array and sample.shape is not None
+            else None
+            if kind is Array
+            else (None,)
+        )
         return result
     return UNKNOWN
 
@@ -222,7 +234,13 @@ def pipe(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: 
 @method("torch.multiprocessing.Queue", "put", "put_nowait", "send")
 def put(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     value = m.settle(args[1]) if len(args) > 1 else UNKNOWN
-    values = value.items if type(value) is Sequence else tuple(value.entries.values()) if type(value) is Mapping else (value,)
+    values = (
+        value.items
+        if type(value) is Sequence
+        else tuple(value.entries.values())
+        if type(value) is Mapping
+        else (value,)
+    )
     for one in values:
         one = m.settle(one)
         if type(one) is Tensor and one.requires == YES and one.leaf & LEAF == 0:
@@ -265,7 +283,12 @@ def forward_of_ddp(m: Any, wrapper: Instance, args: Args, keywords: Keywords, no
     """A forward through DDP: the reducer of the iteration before must have finished."""
     module = wrapper.attributes.get("module")
     before = wrapper.state.get("last")
-    if wrapper.state.get("ddp") and wrapper.state.get("find_unused") is False and before is not None and m.modes.grad_mode:
+    if (
+        wrapper.state.get("ddp")
+        and wrapper.state.get("find_unused") is False
+        and before is not None
+        and m.modes.grad_mode
+    ):
         unused = _unused(m, wrapper, before)
         if unused:
             m.refuse("ddp-unused", node, frame, m.seen(unused[0][1], node, frame), names=tuple(name for name, _ in unused),
@@ -290,10 +313,16 @@ def _unused(m: Any, wrapper: Instance, before: dict[Tensor, Any]) -> list[tuple[
     found, complete = m.parameters_of(wrapper.attributes["module"])
     if not complete:
         return []
-    return [(name, tensor) for name, tensor in found if tensor.requires == YES and tensor not in walked.leaves and not tensor.many]
+    return [
+        (name, tensor)
+        for name, tensor in found
+        if tensor.requires == YES and tensor not in walked.leaves and not tensor.many
+    ]
 
 
-def _choosing_step(m: Any, module: Any, node: Any, frame: Frame, unused: list[tuple[str, Tensor]]) -> tuple[Any, ...]:
+def _choosing_step(
+    m: Any, module: Any, node: Any, frame: Frame, unused: list[tuple[str, Tensor]]
+) -> tuple[Any, ...]:
     """Where the forward chose what to use: its return, as the place to look at."""
     import ast
 
@@ -302,13 +331,21 @@ def _choosing_step(m: Any, module: Any, node: Any, frame: Frame, unused: list[tu
     from gradtrail.laws.text import text
 
     steps = [m.step_of(unused[0][1].origin, frame)]
-    forward = module.cls.find("forward") if type(module) is Instance and type(module.cls) is Class else MISSING
+    forward = (
+        module.cls.find("forward") if type(module) is Instance and type(module.cls) is Class else MISSING
+    )
     if type(forward) is Function:
         for part in ast.walk(forward.node):
             if type(part) is ast.Subscript and type(part.value) is ast.Attribute:
                 name = part.value.attr
                 if any(path.startswith(name + ".") for path, _ in unused):
-                    steps.append(Step(forward.space.source.place(part), "read", text(SENTENCES["read"], name=f"self.{name}")))
+                    steps.append(
+                        Step(
+                            forward.space.source.place(part),
+                            "read",
+                            text(SENTENCES["read"], name=f"self.{name}"),
+                        )
+                    )
     return tuple(steps)
 
 
