@@ -218,6 +218,7 @@ SCENES: dict[str, Callable[[], object]] = {
     "numpy-neg": lambda: torch.ones(2, dtype=torch.complex64).conj().imag.numpy(),  # noqa: PLW0108
     "numpy-dtype": lambda: torch.ones(2, dtype=torch.bfloat16).numpy(),
     "dlpack-requires-grad": lambda: numpy.from_dlpack(w()),
+    "array-times-tensor": lambda: numpy.ones(1) * w(),
     "from-numpy-of-tensor": lambda: torch.from_numpy(torch.ones(1)),
     "leaf-in-place": lambda: w().add_(1),
     "leaf-view-in-place": lambda: w()[0].add_(1),

@@ -54,6 +54,7 @@ MODULES: dict[str, str] = {
 }
 
 HEARS: dict[str, tuple[str, ...]] = {
+    "array-times-tensor": ("numpy_conversion",),
     "assign-over-parameter": ("registration",),
     "backward-no-grad-fn": ("backward",),
     "backward-non-scalar": ("backward",),
@@ -140,7 +141,8 @@ WORDS: tuple[bytes, ...] = (
     b'\\.require_grad\\b',
     b'\\.requires_grad_ *=',
     b'\\.retain_grad\\(',
-    b'\\n[ \\t]*[\\w.\\[\\]]+\\.(?:detach|to|cuda|cpu|float|double|half|long|int|reshape|view|squeeze|unsqueeze|permute|transpose|clone|contiguous|type)\\([^\\n]*\\)[ \\t\\r]*(?:#[^\\n]*)?(?:\\n|$)',
+    b'\\n[ \\t]*[\\w.\\[\\]]+\\.(?:detach|to|cuda|cpu|float|double|half|long|int|type)\\([^\\n]*\\)[ \\t\\r]*(?:#[^\\n]*)?(?:\\n|$)',
+    b'\\n[ \\t]*[\\w.\\[\\]]+\\.(?:reshape|view|squeeze|unsqueeze|permute|transpose|clone|contiguous)\\([^\\n]*\\)[ \\t\\r]*(?:\\n|$)',
     b'autograd\\.(?:grad|backward)\\(',
     b'autograd\\.Function',
     b'autograd\\.grad\\(',

@@ -38,9 +38,7 @@ def diagnostic(
     if len(kept) > LONGEST_TRAIL - 1:
         kept = [*kept[:2], *kept[-(LONGEST_TRAIL - 3) :]]
     trail = (*kept, Step(at, "refused" if told.startswith("raises") else "found", label))
-    return Diagnostic(
-        rule.name, severity or rule.severity, told, at, message, label, trail, why, help, fixes
-    )
+    return Diagnostic(rule.name, severity or rule.severity, told, at, message, label, trail, why, help, fixes)
 
 
 def _trail(event: Event, others: tuple[Seen, ...]) -> list[Step]:

@@ -72,14 +72,16 @@ class Calls(Expressions):
         function = Function(getattr(node, "name", "<lambda>"), node, frame.space, scope)
         arguments = node.args
         positional = arguments.posonlyargs + arguments.args
-        for parameter, default in zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults):
+        for parameter, default in zip(
+            positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=False
+        ):
             function.defaults[parameter.arg] = self.evaluate(default, frame)
-        for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+        for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=False):
             if default is not None:
                 function.defaults[parameter.arg] = self.evaluate(default, frame)
-        if frame.owner is not None and frame.function is None:
-            function.owner = frame.owner
-        elif frame.owner is not None and frame.names is frame.owner.members:
+        if (frame.owner is not None and frame.function is None) or (
+            frame.owner is not None and frame.names is frame.owner.members
+        ):
             function.owner = frame.owner
         if frame.function is None and frame.owner is None and type(node) is not ast.Lambda:
             frame.space.functions.append(function)
@@ -99,16 +101,27 @@ class Calls(Expressions):
         kind = type(decorator)
         if kind is Library:
             return self._library_decorator(function, decorator.path)
-        if kind is Instance and decorator.library in ("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"):
+        if kind is Instance and decorator.library in (
+            "torch.no_grad",
+            "torch.enable_grad",
+            "torch.inference_mode",
+            "torch.set_grad_enabled",
+        ):
             function.mode = (decorator.library.rpartition(".")[2], decorator.state.get("mode"))
             return function
-        if kind is Bound and type(decorator.receiver) is Function and decorator.method in ("setter", "getter", "deleter"):
+        if (
+            kind is Bound
+            and type(decorator.receiver) is Function
+            and decorator.method in ("setter", "getter", "deleter")
+        ):
             if decorator.method == "setter":
                 function.kind = "setter"
                 decorator.receiver.attributes["setter"] = function
                 return decorator.receiver
             return function
-        if kind in (Function, Partial, Instance, Bound, Class) and not (kind is Instance and type(decorator.cls) is Library):
+        if kind in (Function, Partial, Instance, Bound, Class) and not (
+            kind is Instance and type(decorator.cls) is Library
+        ):
             return self.call(decorator, [function], {}, node, frame)
         if kind is Some or (kind is Instance and decorator.library is None):
             return function
@@ -154,7 +167,9 @@ class Calls(Expressions):
             function = self.settle(function)
             if type(function) is not OneOf:
                 return self.call(function, args, keywords, node, frame)
-            return self.fork_values(function.values, lambda one: self.call(one, args, keywords, node, frame), frame)
+            return self.fork_values(
+                function.values, lambda one: self.call(one, args, keywords, node, frame), frame
+            )
         return self.call_unknown(args, keywords)
 
     def call_unknown(self, args: list[Any], keywords: dict[str, Any]) -> Any:
@@ -165,11 +180,19 @@ class Calls(Expressions):
             self.open_up(value)
         return UNKNOWN
 
-    def call_library(self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def call_library(
+        self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         raise NotImplementedError
 
     def call_function(
-        self, function: Function, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, owner: Any = None
+        self,
+        function: Function,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
+        owner: Any = None,
     ) -> Any:
         """Call a function of the program: its body is walked with these arguments."""
         function.called = True
@@ -191,7 +214,12 @@ class Calls(Expressions):
                 function.active -= 1
         if is_generator(function):
             if function.wrapper == "contextmanager":
-                manager = Instance(Library("contextlib.contextmanager"), "contextlib.contextmanager", self.serial(), self.origin("call", node, frame))
+                manager = Instance(
+                    Library("contextlib.contextmanager"),
+                    "contextlib.contextmanager",
+                    self.serial(),
+                    self.origin("call", node, frame),
+                )
                 manager.state["generator"] = self.suspended(inner, function.node.body, lambda: None)
                 return manager
             iterator = self.suspended(inner, function.node.body, lambda: None)
@@ -222,7 +250,11 @@ class Calls(Expressions):
             self.enter_mode(function.mode[0], function.mode[1])
             decorators = getattr(function.node, "decorator_list", None)
             if decorators:
-                heap.put(self.modes, "entered_by", self.origin("entered", decorators[0], inner, mode=function.mode[0]))
+                heap.put(
+                    self.modes,
+                    "entered_by",
+                    self.origin("entered", decorators[0], inner, mode=function.mode[0]),
+                )
         function.active += 1
         level = heap.push()
         exits = inner.exits = Exits(level)
@@ -276,7 +308,9 @@ class Calls(Expressions):
             put(self.modes, "grad_mode", None if self.modes.grad_mode else self.modes.grad_mode)
             put(self.modes, "inference_mode", None)
 
-    def bind_parameters(self, function: Function, args: list[Any], keywords: dict[str, Any], inner: Frame) -> None:
+    def bind_parameters(
+        self, function: Function, args: list[Any], keywords: dict[str, Any], inner: Frame
+    ) -> None:
         """Bind the parameters of `function` in its new frame."""
         names = inner.names
         arguments = function.node.args
@@ -327,9 +361,16 @@ class Calls(Expressions):
 
     def new_instance(self, cls: Any, library: str | None, node: Any, frame: Frame) -> Instance:
         """An object with nothing in it yet."""
-        return Instance(cls, library, self.serial(), self.origin("made", node, frame, cls=getattr(cls, "name", None) or str(library)))
+        return Instance(
+            cls,
+            library,
+            self.serial(),
+            self.origin("made", node, frame, cls=getattr(cls, "name", None) or str(library)),
+        )
 
-    def instantiate(self, cls: Class, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def instantiate(
+        self, cls: Class, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """`cls(*args, **keywords)`."""
         cls.made = True
         library = cls.library
@@ -356,7 +397,13 @@ class Calls(Expressions):
         raise NotImplementedError
 
     def initialise_library_object(
-        self, instance: Instance, library: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+        self,
+        instance: Instance,
+        library: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
     ) -> None:
         raise NotImplementedError
 
@@ -375,7 +422,15 @@ class Calls(Expressions):
                     fields[statement.target.id] = statement.value
         return tuple(fields.items())
 
-    def _fill_fields(self, instance: Instance, cls: Class, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> None:
+    def _fill_fields(
+        self,
+        instance: Instance,
+        cls: Class,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
+    ) -> None:
         known = [value for value in args if type(value) is not Rest]
         inner = Frame({}, cls.space, None, frame, node)
         for index, (name, default) in enumerate(cls.fields or ()):
@@ -535,10 +590,16 @@ class Calls(Expressions):
                 if type(setter) is Function:
                     self.call_function(setter, [receiver, value], {}, node, frame)
                 return
-            if receiver.library is not None and self.set_library_attribute(receiver, name, value, node, frame):
+            if receiver.library is not None and self.set_library_attribute(
+                receiver, name, value, node, frame
+            ):
                 return
             if type(value) is Tensor and type(node) is ast.Attribute:
-                value.name = f"{receiver.name or 'self'}.{name}" if type(node.value) is not ast.Name else f"{node.value.id}.{name}"
+                value.name = (
+                    f"{receiver.name or 'self'}.{name}"
+                    if type(node.value) is not ast.Name
+                    else f"{node.value.id}.{name}"
+                )
                 self.note(value, self.origin("stored", node, frame, name=value.name))
             self.heap.put(receiver.attributes, name, value)
         elif kind is Tensor:
@@ -555,7 +616,9 @@ class Calls(Expressions):
                     self.heap.put(one, "opened", True)
                     self.heap.put(one.attributes, name, UNKNOWN)
 
-    def set_library_attribute(self, instance: Instance, name: str, value: Any, node: Any, frame: Frame) -> bool:
+    def set_library_attribute(
+        self, instance: Instance, name: str, value: Any, node: Any, frame: Frame
+    ) -> bool:
         raise NotImplementedError
 
     def set_tensor_attribute(self, tensor: Tensor, name: str, value: Any, node: Any, frame: Frame) -> None:
@@ -603,16 +666,30 @@ class Calls(Expressions):
     ) -> Any:
         raise NotImplementedError
 
-    def apply_function(self, cls: Class, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def apply_function(
+        self, cls: Class, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         raise NotImplementedError
 
     def library_object_method(
-        self, instance: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+        self,
+        instance: Instance,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
     ) -> Any:
         raise NotImplementedError
 
     def _instance_method(
-        self, instance: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+        self,
+        instance: Instance,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
     ) -> Any:
         cls = instance.cls
         if name not in instance.attributes and type(cls) is Class:
@@ -621,9 +698,13 @@ class Calls(Expressions):
                 first = [] if member.kind == "static" else [cls if member.kind == "class" else instance]
                 return self.call_function(member, [*first, *args], keywords, node, frame)
             if member is not MISSING:
-                return self.call(self.instance_attribute(instance, name, node, frame), args, keywords, node, frame)
+                return self.call(
+                    self.instance_attribute(instance, name, node, frame), args, keywords, node, frame
+                )
         elif name in instance.attributes:
-            return self.call(self.instance_attribute(instance, name, node, frame), args, keywords, node, frame)
+            return self.call(
+                self.instance_attribute(instance, name, node, frame), args, keywords, node, frame
+            )
         if instance.library is not None:
             return self.library_object_method(instance, name, args, keywords, node, frame)
         if name in ("__setitem__", "__delitem__"):
@@ -681,8 +762,25 @@ class Calls(Expressions):
             if wanted.path in ("torch.Tensor", "torch.autograd.Variable"):
                 return True
             return None if wanted.path.startswith("torch") else False
-        python = {"list": "list", "tuple": "tuple", "set": "set", "dict": "dict", "str": "str", "int": "int", "float": "float", "bool": "bool"}
-        own = (value.kind if kind is Sequence else "dict" if kind is Mapping else value.type if kind is Some else kind.__name__)
+        python = {
+            "list": "list",
+            "tuple": "tuple",
+            "set": "set",
+            "dict": "dict",
+            "str": "str",
+            "int": "int",
+            "float": "float",
+            "bool": "bool",
+        }
+        own = (
+            value.kind
+            if kind is Sequence
+            else "dict"
+            if kind is Mapping
+            else value.type
+            if kind is Some
+            else kind.__name__
+        )
         if kind is Unknown or own in ("object", "number"):
             return None
         if kind is Sequence and own in ("size", "namedtuple"):
@@ -701,4 +799,4 @@ class Calls(Expressions):
         raise NotImplementedError
 
 
-__all__ = ["Calls", "Iterator", "OPAQUE"]
+__all__ = ["OPAQUE", "Calls", "Iterator"]

@@ -15,7 +15,6 @@ from gradtrail.interp.journal import Journal
 from gradtrail.interp.values import (
     ANY_LEAF,
     MAYBE,
-    MISSING,
     UNKNOWN,
     Instance,
     Iterator,
@@ -35,7 +34,16 @@ if TYPE_CHECKING:
 class Modes:
     """The modes of autograd, every field on the heap. `grad_mode` is True, False or None (not known)."""
 
-    __slots__ = ("grad_mode", "inference_mode", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended", "autocast")
+    __slots__ = (
+        "autocast",
+        "default_device",
+        "default_dtype",
+        "elsewhere_ended",
+        "entered_by",
+        "grad_mode",
+        "inference_mode",
+        "set_by",
+    )
 
     def __init__(self) -> None:
         self.grad_mode: bool | None = True
@@ -66,13 +74,16 @@ class Core:
         self.on_reveal: Callable[[Any, Any, Frame], None] | None = None
         self.limits_told: set[tuple[str, str]] = set()
         self.layer: Any = None  # the library layer that is at work
+        self.devices_before: list[Any] = []  # of the `with torch.device(...)` blocks that are open
         self.optimized: set[int] = set()  # serials of tensors that an optimizer was handed
 
     if TYPE_CHECKING:
         # Provided by the floors of this class's descendants; see machine.py for the order.
         def evaluate(self, node: Any, frame: Frame) -> Any: ...
         def block(self, statements: Any, frame: Frame) -> int: ...
-        def call(self, function: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any: ...
+        def call(
+            self, function: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+        ) -> Any: ...
         def call_method(
             self, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
         ) -> Any: ...
@@ -87,7 +98,13 @@ class Core:
         def restore_modes(self, manager: Any) -> None: ...
         def loop(self, node: Any, frame: Frame, rounds: Any, body: Any) -> int: ...
         def apply(
-            self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str = ""
+            self,
+            name: str,
+            args: list[Any],
+            keywords: dict[str, Any],
+            node: Any,
+            frame: Frame,
+            path: str = "",
         ) -> Any: ...
 
     # Numbers and origins
@@ -118,7 +135,13 @@ class Core:
     def unknown_tensor(self, node: Any, frame: Frame, kind: str = "unknown") -> Tensor:
         """A value that is certainly a tensor, with no fact known."""
         tensor = self.new_tensor(self.origin(kind, node, frame))
-        tensor.requires, tensor.leaf, tensor.parameter, tensor.conj, tensor.inference = MAYBE, ANY_LEAF, None, None, None
+        tensor.requires, tensor.leaf, tensor.parameter, tensor.conj, tensor.inference = (
+            MAYBE,
+            ANY_LEAF,
+            None,
+            None,
+            None,
+        )
         tensor.grad, tensor.retains = UNKNOWN, UNKNOWN
         tensor.storage.version = UNKNOWN
         return tensor
@@ -152,7 +175,11 @@ class Core:
         """
         place = frame.space.source.place(node)
         function = node.func if type(node) is ast.Call else node
-        if type(function) is ast.Attribute and function.end_lineno != node.lineno and function.end_lineno is not None:
+        if (
+            type(function) is ast.Attribute
+            and function.end_lineno != node.lineno
+            and function.end_lineno is not None
+        ):
             source = frame.space.source
             end = function.end_col_offset or 0
             column = source.column(function.end_lineno, end - len(function.attr))
@@ -173,7 +200,9 @@ class Core:
         """Put an event into the journal, unless this part of the program is not being told of."""
         if self.quiet or self.is_guarded(frame):
             return
-        self.journal.events.append(Event(kind, self.place(node, frame), certainty, subject, others, fields, trail))
+        self.journal.events.append(
+            Event(kind, self.place(node, frame), certainty, subject, others, fields, trail)
+        )
 
     def is_guarded(self, frame: Frame | None) -> bool:
         """Whether an exception raised in `frame` would be taken by the program itself."""
@@ -202,7 +231,9 @@ class Core:
                 self.heap.put(self.modes, "elsewhere_ended", True)
         if self.layer is not None and (trail or subject is not None):
             trail = (*trail, self.step_of(self.layer.origin, frame))
-        self.tell(key, node, frame, subject, others, "raises-off-cpu" if off_cpu else "raises", trail, **fields)
+        self.tell(
+            key, node, frame, subject, others, "raises-off-cpu" if off_cpu else "raises", trail, **fields
+        )
         if not off_cpu:
             raise PathEnds
 
@@ -252,7 +283,8 @@ class Core:
         if signal == RETURN and frame.exits is not None:
             exits, value, kept = frame.exits, frame.value, 0
         elif signal in (BREAK, CONTINUE) and frame.loops:
-            exits, value, kept = frame.loops[-1][0 if signal == BREAK else 1], None, frame.loops[-1][2]
+            breaks, continues, kept = frame.loops[-1]
+            exits, value = breaks if signal == BREAK else continues, None
         else:
             return
         for manager in reversed(frame.managers[kept:]):
@@ -315,9 +347,7 @@ class Core:
             for name, item in list(value.attributes.items()):
                 if type(item) is Tensor:
                     self._doubt(item)
-                elif type(item) is Instance:
-                    self.open_up(item, seen)
-                elif type(item) in (Sequence, Mapping):
+                elif type(item) is Instance or type(item) in (Sequence, Mapping):
                     self.open_up(item, seen)
                 else:
                     self.heap.put(value.attributes, name, UNKNOWN)

@@ -29,7 +29,7 @@ class Seen:
     `trail` holds at most eight steps, each a change that happened.
     """
 
-    __slots__ = ("name", "facts", "trail")
+    __slots__ = ("facts", "name", "trail")
 
     def __init__(self, name: str, facts: dict[str, Any], trail: tuple[Step, ...]) -> None:
         self.name = name
@@ -45,7 +45,7 @@ class Event:
     is "" and the kind says what was seen. `fields` are words for the sentences.
     """
 
-    __slots__ = ("kind", "place", "certainty", "subject", "others", "fields", "trail")
+    __slots__ = ("certainty", "fields", "kind", "others", "place", "subject", "trail")
 
     def __init__(
         self,

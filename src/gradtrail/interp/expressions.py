@@ -97,7 +97,9 @@ class Expressions(Loops):
         if kind is OneOf:
             receiver = self.settle(receiver)
             if type(receiver) is OneOf:
-                return self.fork_values(receiver.values, lambda one: self.attribute(one, node.attr, node, frame), frame)
+                return self.fork_values(
+                    receiver.values, lambda one: self.attribute(one, node.attr, node, frame), frame
+                )
         return self.attribute(receiver, node.attr, node, frame)
 
     def library_attribute(self, path: str, node: Any, frame: Frame) -> Any:
@@ -180,14 +182,16 @@ class Expressions(Loops):
             return self.tensor_binary(name, left, right, node, frame)
         if one is Unknown or two is Unknown:
             return UNKNOWN
-        if one is Some and two in PLAIN or two is Some and one in PLAIN or one is Some and two is Some:
+        if (one is Some and two in PLAIN) or (two is Some and one in PLAIN) or (one is Some and two is Some):
             return _some_of(name, left, right)
         if one is Sequence or one is Mapping:
             return self.call_method(left, name, [right], {}, node, frame)
         if two is Sequence and name == "__mul__":
             return self.call_method(right, name, [left], {}, node, frame)
         if one is Array or two is Array:
-            return self.call_method(left if one is Array else right, name, [right if one is Array else left], {}, node, frame)
+            return self.call_method(
+                left if one is Array else right, name, [right if one is Array else left], {}, node, frame
+            )
         if one is Instance:
             return self.call_method(left, name, [right], {}, node, frame)
         if two is Instance:
@@ -215,7 +219,7 @@ class Expressions(Loops):
     def e_compare(self, node: ast.Compare, frame: Frame) -> Any:
         left = self.evaluate(node.left, frame)
         result: Any = True
-        for op, right_node in zip(node.ops, node.comparators):
+        for op, right_node in zip(node.ops, node.comparators, strict=False):
             right = self.evaluate(right_node, frame)
             result = self.compare(type(op), left, right, node, frame)
             if result is False:
@@ -368,12 +372,17 @@ class Expressions(Loops):
             return receiver  # `nn.ModuleList[int]`, `list[Tensor]`: a type
         if type(receiver) is OneOf:
             return self.fork_values(
-                receiver.values, lambda one: self.call_method(one, "__getitem__", [key], {}, node, frame), frame
+                receiver.values,
+                lambda one: self.call_method(one, "__getitem__", [key], {}, node, frame),
+                frame,
             )
         return self.call_method(receiver, "__getitem__", [key], {}, node, frame)
 
     def e_slice(self, node: ast.Slice, frame: Frame) -> Any:
-        parts = [None if part is None else self.evaluate(part, frame) for part in (node.lower, node.upper, node.step)]
+        parts = [
+            None if part is None else self.evaluate(part, frame)
+            for part in (node.lower, node.upper, node.step)
+        ]
         return SliceValue(*parts)
 
     def e_tuple(self, node: ast.Tuple, frame: Frame) -> Any:
@@ -404,11 +413,13 @@ class Expressions(Loops):
                     items.append(value)
                 else:
                     rest = self.join(rest, value)
-        return Sequence(kind, tuple(items), rest, (), self.origin("written-down", parts[0], frame) if parts else None)
+        return Sequence(
+            kind, tuple(items), rest, (), self.origin("written-down", parts[0], frame) if parts else None
+        )
 
     def e_dict(self, node: ast.Dict, frame: Frame) -> Any:
         result = Mapping(origin=self.origin("written-down", node, frame))
-        for key_node, value_node in zip(node.keys, node.values):
+        for key_node, value_node in zip(node.keys, node.values, strict=False):
             value = self.evaluate(value_node, frame)
             if key_node is not None:
                 self.put_entry(result, self.evaluate(key_node, frame), value)
@@ -466,7 +477,7 @@ class Rest:
 class SliceValue:
     """`start:stop:step` inside brackets; the parts are values."""
 
-    __slots__ = ("start", "stop", "step")
+    __slots__ = ("start", "step", "stop")
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
         self.start = start
@@ -487,13 +498,17 @@ def _computed(compute: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
         return NUMBER
     if compute is operator.lshift and not (type(right) is int and 0 <= right <= _BIGGEST_POWER):
         return INT
-    if compute in (operator.mul, operator.mod) and (type(left) in (str, bytes) or type(right) in (str, bytes)):
+    if compute in (operator.mul, operator.mod) and (
+        type(left) in (str, bytes) or type(right) in (str, bytes)
+    ):
         return STR
     try:
         result = compute(left, right)
     except (TypeError, ValueError, ArithmeticError):
         return UNKNOWN
-    if type(result) is int and result.bit_length() > 256 or type(result) is str and len(result) > _LONGEST_RESULT:
+    if (type(result) is int and result.bit_length() > 256) or (
+        type(result) is str and len(result) > _LONGEST_RESULT
+    ):
         return Some(type(result).__name__)
     return result
 
@@ -514,7 +529,7 @@ def _equal_sequences(left: Sequence, right: Sequence) -> bool | None:
         return None
     if len(left.items) != len(right.items):
         return False
-    for one, two in zip(left.items, right.items):
+    for one, two in zip(left.items, right.items, strict=False):
         if type(one) not in PLAIN or type(two) not in PLAIN:
             return None
         if one != two:

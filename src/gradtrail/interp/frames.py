@@ -41,11 +41,26 @@ class Frame:
     """
 
     __slots__ = (
-        "names", "space", "scope", "function", "caller", "call", "depth", "exits", "loops", "receiver",
-        "owner", "value", "outer", "guarded", "managers",
+        "call",
+        "caller",
+        "depth",
+        "exits",
+        "function",
+        "guarded",
+        "loops",
+        "managers",
+        "names",
+        "outer",
+        "owner",
+        "receiver",
+        "scope",
+        "space",
+        "value",
     )  # fmt: skip
 
-    def __init__(self, names: dict[str, Any], space: Space, scope: Frame | None, caller: Frame | None, call: Any) -> None:
+    def __init__(
+        self, names: dict[str, Any], space: Space, scope: Frame | None, caller: Frame | None, call: Any
+    ) -> None:
         self.names = names
         self.space = space
         self.scope = scope

@@ -10,8 +10,8 @@ from gradtrail.interp.values import (
     ANY_LEAF,
     LEAF,
     MAYBE,
-    NON_LEAF,
     NO,
+    NON_LEAF,
     UNKNOWN,
     YES,
     Node,
@@ -29,7 +29,7 @@ class Reach:
     the walk met something that is not known, so that what is not listed may be reached all the same.
     """
 
-    __slots__ = ("nodes", "leaves", "complete")
+    __slots__ = ("complete", "leaves", "nodes")
 
     def __init__(self) -> None:
         self.nodes: dict[Node, bool] = {}
@@ -37,7 +37,9 @@ class Reach:
         self.complete = True
 
 
-def reach(roots: list[Any], certain: bool = True, joins: dict[tuple[int, bool], Reach] | None = None) -> Reach:
+def reach(
+    roots: list[Any], certain: bool = True, joins: dict[tuple[int, bool], Reach] | None = None
+) -> Reach:
     """Walk the graph from `roots` (edges: nodes and leaf tensors).
 
     `joins` remembers what lies behind the joined nodes that were walked already.
@@ -84,7 +86,9 @@ def _behind_join(edge: Node, sure: bool, joins: dict[tuple[int, bool], Reach]) -
     found = Reach()
     joins[edge.serial, sure] = found  # a join never lies behind itself, but a walk must end
     ways = [reach([one], sure, joins) for one in edge.edges]
-    found.complete = bool(edge.name) and all(way.complete for way in ways)  # unnamed: a branch has no gradient
+    found.complete = bool(edge.name) and all(
+        way.complete for way in ways
+    )  # unnamed: a branch has no gradient
     for way in ways:
         for node in way.nodes:
             found.nodes[node] = False
@@ -130,7 +134,11 @@ class Graph(Tensors):
                 if graph_node.frees is False or graph_node.kind in ("join", "opaque"):
                     continue
                 if graph_node.freed is None or (graph_node.freed is UNKNOWN and sure):
-                    self.heap.put(graph_node, "freed", origin if sure and retain is False and graph_node.frees else UNKNOWN)
+                    self.heap.put(
+                        graph_node,
+                        "freed",
+                        origin if sure and retain is False and graph_node.frees else UNKNOWN,
+                    )
         if accumulate:
             for leaf, sure in walked.leaves.items():
                 self.set_gradient(leaf, sure, create, node, frame)
@@ -156,7 +164,11 @@ class Graph(Tensors):
                 gradient = self.new_tensor(self.origin("gradient", node, frame))
                 gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
                 if result is not None:
-                    gradient.shape, gradient.dtype, gradient.device = result.shape, result.dtype, result.device
+                    gradient.shape, gradient.dtype, gradient.device = (
+                        result.shape,
+                        result.dtype,
+                        result.device,
+                    )
                 gradients.append(gradient)
             before = self.modes.grad_mode
             self.heap.put(self.modes, "grad_mode", create)
@@ -187,12 +199,31 @@ class Graph(Tensors):
         if root.requires == NO:
             off = self.modes.set_by if self.modes.grad_mode is False else None
             trail = self.steps_of([off], frame) if off is not None else ()
-            self.refuse("backward-no-grad-fn", node, frame, self.seen(root, node, frame, "no-grad"), trail=trail, mode_off=off is not None)
+            self.refuse(
+                "backward-no-grad-fn",
+                node,
+                frame,
+                self.seen(root, node, frame, "no-grad"),
+                trail=trail,
+                mode_off=off is not None,
+            )
         if gradients is None and root.requires == YES and shapes.numel(root.shape) == "many":
-            self.refuse("backward-non-scalar", node, frame, self.seen(root, node, frame, "shape"), shape=_shape_text(root.shape))
+            self.refuse(
+                "backward-non-scalar",
+                node,
+                frame,
+                self.seen(root, node, frame, "shape"),
+                shape=_shape_text(root.shape),
+            )
 
     def _check_inputs(
-        self, inputs: list[Tensor], whole: Reach, roots: list[Tensor], allow_unused: bool | None, node: Any, frame: Frame
+        self,
+        inputs: list[Tensor],
+        whole: Reach,
+        roots: list[Tensor],
+        allow_unused: bool | None,
+        node: Any,
+        frame: Frame,
     ) -> None:
         for tensor in inputs:
             if tensor.requires == NO:
@@ -205,10 +236,17 @@ class Graph(Tensors):
             reached = tensor.node in whole.nodes if tensor.node is not None else tensor in whole.leaves
             if not reached and tensor not in roots:
                 self.refuse(
-                    "grad-unused", node, frame, self.seen(tensor, node, frame), (self.seen(roots[0], node, frame),), index=index
+                    "grad-unused",
+                    node,
+                    frame,
+                    self.seen(tensor, node, frame),
+                    (self.seen(roots[0], node, frame),),
+                    index=index,
                 )
 
-    def _execute(self, walked: Reach, roots: list[Tensor], node: Any, frame: Frame, retain: bool | None) -> None:
+    def _execute(
+        self, walked: Reach, roots: list[Tensor], node: Any, frame: Frame, retain: bool | None
+    ) -> None:
         """Torch runs the nodes made last first; the first that cannot run raises."""
         for graph_node in sorted(walked.nodes, key=lambda one: -one.serial):
             sure = walked.nodes[graph_node]
@@ -216,12 +254,26 @@ class Graph(Tensors):
                 continue
             if graph_node.once is not None and graph_node.freed == "differentiated":
                 trail = self.steps_of([graph_node.once, graph_node.origin], frame)
-                self.refuse("once-differentiable", node, frame, self.seen(roots[0], node, frame), trail=trail, function=graph_node.name)
+                self.refuse(
+                    "once-differentiable",
+                    node,
+                    frame,
+                    self.seen(roots[0], node, frame),
+                    trail=trail,
+                    function=graph_node.name,
+                )
             if type(graph_node.freed) is Origin and graph_node.frees:
                 self._refuse_freed(graph_node, roots, node, frame)
             if graph_node.refusal:
                 trail = (self.step_of(graph_node.origin, frame),)
-                self.refuse(graph_node.refusal, node, frame, self.seen(roots[0], node, frame), trail=trail, function=graph_node.name)
+                self.refuse(
+                    graph_node.refusal,
+                    node,
+                    frame,
+                    self.seen(roots[0], node, frame),
+                    trail=trail,
+                    function=graph_node.name,
+                )
             for saved in graph_node.saved:
                 if saved.modified():
                     self._refuse_modified(graph_node, saved, roots, node, frame)
@@ -235,7 +287,9 @@ class Graph(Tensors):
             same_place=graph_node.freed.node is node,
         )  # fmt: skip
 
-    def _refuse_modified(self, graph_node: Node, saved: Saved, roots: list[Tensor], node: Any, frame: Frame) -> None:
+    def _refuse_modified(
+        self, graph_node: Node, saved: Saved, roots: list[Tensor], node: Any, frame: Frame
+    ) -> None:
         writes = list(saved.storage.writes[saved.version :])
         self.refuse(
             "saved-modified", node, frame, self.seen(saved.tensor, node, frame),
@@ -248,7 +302,13 @@ class Graph(Tensors):
         raise NotImplementedError
 
     def gradients_of(
-        self, roots: list[Tensor], inputs: list[Tensor], create: bool | None, walked: Reach, node: Any, frame: Frame
+        self,
+        roots: list[Tensor],
+        inputs: list[Tensor],
+        create: bool | None,
+        walked: Reach,
+        node: Any,
+        frame: Frame,
     ) -> list[Tensor]:
         """The gradients that autograd.grad hands out."""
         results = []
@@ -284,20 +344,34 @@ def _depends(walked: Reach, tensor: Tensor) -> bool:
     the way has kept, and that its derivative is computed from, requires grad."""
     edge = tensor.node if tensor.node is not None else tensor
     for node, sure in walked.nodes.items():
-        if sure and edge in node.edges and node.name in _KEPT_FACTORS:
-            if any(saved.sure and saved.tensor.requires == YES for saved in node.saved):
-                return True
+        on_the_way = sure and edge in node.edges and node.name in _KEPT_FACTORS
+        if on_the_way and any(saved.sure and saved.tensor.requires == YES for saved in node.saved):
+            return True
     return False
 
 
-_KEPT_FACTORS = frozenset(("MulBackward0", "PowBackward0", "ExpBackward0", "SinBackward0", "CosBackward0", "TanhBackward0", "SigmoidBackward0"))
+_KEPT_FACTORS = frozenset(
+    (
+        "MulBackward0",
+        "PowBackward0",
+        "ExpBackward0",
+        "SinBackward0",
+        "CosBackward0",
+        "TanhBackward0",
+        "SigmoidBackward0",
+    )
+)
 """Nodes whose derivative is computed from what they keep, so that it requires grad when that does."""
 
 
 def _incoming_requires_grad(function: Node, edges: tuple[Any, ...]) -> bool:
     """Whether a node behind `function` multiplies by a tensor that requires grad."""
     for node, sure in reach(list(edges)).nodes.items():
-        if sure and function in node.edges and any(saved.sure and saved.tensor.requires == YES for saved in node.saved):
+        if (
+            sure
+            and function in node.edges
+            and any(saved.sure and saved.tensor.requires == YES for saved in node.saved)
+        ):
             return True
     return False
 
@@ -308,7 +382,7 @@ def _towards(whole: Reach, inputs: list[Tensor]) -> Reach:
     found.complete = whole.complete
     goals: set[Any] = {tensor.node if tensor.node is not None else tensor for tensor in inputs}
     found.leaves = {leaf: sure for leaf, sure in whole.leaves.items() if leaf in goals}
-    leads: dict[Any, bool] = {goal: True for goal in goals}
+    leads: dict[Any, bool] = dict.fromkeys(goals, True)
     for node in sorted(whole.nodes, key=lambda one: one.serial):
         if any(leads.get(edge) for edge in node.edges):
             leads[node] = True
@@ -319,4 +393,9 @@ def _towards(whole: Reach, inputs: list[Tensor]) -> Reach:
 def _shape_text(shape: tuple[int | None, ...] | None) -> str:
     if shape is None:
         return "?"
-    return "(" + ", ".join("?" if size is None else str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"
+    return (
+        "("
+        + ", ".join("?" if size is None else str(size) for size in shape)
+        + ("," if len(shape) == 1 else "")
+        + ")"
+    )

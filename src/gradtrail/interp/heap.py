@@ -19,7 +19,7 @@ Snapshot = dict[Location, tuple[Any, Any, Any]]
 class Heap:
     """The undo log. A container is a dict (its keys are locations) or an object (its slots are)."""
 
-    __slots__ = ("logs", "joiner", "work")
+    __slots__ = ("joiner", "logs", "work")
 
     def __init__(self, joiner: Joiner) -> None:
         self.logs: list[Snapshot] = []  # of old values
@@ -106,7 +106,9 @@ class Heap:
         value = values[0]
         for one in values[1:]:
             if value is not one:
-                value = self.joiner.join(value, one) if plain else self.joiner.field(container, key, value, one)
+                value = (
+                    self.joiner.join(value, one) if plain else self.joiner.field(container, key, value, one)
+                )
         return value
 
 

@@ -82,7 +82,9 @@ def values_at(filename: str, row: int, name: str | None = None) -> list[ValueSee
     project = Project(SourceFiles())
 
     def take(node: Any, frame: Frame, value: Any) -> None:
-        if type(node) not in (ast.Name, ast.Attribute) or not node.lineno <= row <= (node.end_lineno or node.lineno):
+        if type(node) not in (ast.Name, ast.Attribute) or not node.lineno <= row <= (
+            node.end_lineno or node.lineno
+        ):
             return
         if type(value) is not Tensor or frame.space.filename != filename:
             return
@@ -121,7 +123,9 @@ def told_facts(tensor: Tensor) -> dict[str, Text]:
     if tensor.parameter is not False:
         words = {True: "yes", "cpu": "only where the device is the CPU"}
         facts["Parameter"] = text(words.get(tensor.parameter, "not known"))
-    facts["device"] = text("{name}", name=tensor.device.name) if tensor.device is not None else text("not known")
+    facts["device"] = (
+        text("{name}", name=tensor.device.name) if tensor.device is not None else text("not known")
+    )
     facts["dtype"] = text("{name}", name=tensor.dtype) if tensor.dtype is not None else text("not known")
     if tensor.shape is not None:
         sizes = ", ".join("?" if size is None else str(size) for size in tensor.shape)
@@ -150,7 +154,9 @@ def _tree(machine: Machine, tensor: Tensor) -> Reached | None:
 def _station(machine: Machine, edge: Node | Tensor, depth: int, seen: set[int]) -> Reached:
     if type(edge) is Tensor:
         name = edge.name or "a leaf"
-        return Reached(text("`{name}`, a leaf", name=name), machine.place(edge.origin.node, edge.origin.frame))
+        return Reached(
+            text("`{name}`, a leaf", name=name), machine.place(edge.origin.node, edge.origin.frame)
+        )
     assert type(edge) is Node
     place = machine.place(edge.origin.node, edge.origin.frame)
     if edge.kind == "opaque":
@@ -161,7 +167,12 @@ def _station(machine: Machine, edge: Node | Tensor, depth: int, seen: set[int]) 
     seen.add(edge.serial)
     below = [_station(machine, one, depth + 1, seen) for one in edge.edges[:_WIDEST_TREE]]
     cuts = [
-        Reached(text("`{name}`", name=parent.name or "a tensor"), machine.place(parent.origin.node, parent.origin.frame), (), sentence(parent.origin))
+        Reached(
+            text("`{name}`", name=parent.name or "a tensor"),
+            machine.place(parent.origin.node, parent.origin.frame),
+            (),
+            sentence(parent.origin),
+        )
         for parent in edge.origin.parents
         if parent.origin.kind in ("detached", "integers") and parent.requires == NO
     ]
@@ -187,7 +198,9 @@ def reveal(source: str, filename: str, others: Mapping[str, str] | None = None) 
         if type(value) is Tensor:
             machine.refresh(value)
         key = (frame.space.filename, node.lineno)
-        facts, unknown = (certain_facts(value, frame), False) if type(value) is Tensor else (frozenset[str](), True)
+        facts, unknown = (
+            (certain_facts(value, frame), False) if type(value) is Tensor else (frozenset[str](), True)
+        )
         if key in rows:
             facts, unknown = facts & rows[key][0], unknown or rows[key][1]
         rows[key] = (facts, unknown)
@@ -216,10 +229,18 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
     node = tensor.node
     if node is not None and node.kind == "join":
         node = _alike(node)
-    if tensor.requires == YES and node is not None and node.kind == "op" and tensor.leaf & LEAF == 0:
-        if "Backward" in node.name and (node.name[-1].isdigit() or node.origin.kind == "function") or node.name == "CopySlices":
-            facts.add(f"grad_fn={node.name}")
-    if tensor.parameter is True or tensor.parameter == "cpu" and not anywhere:
+    if (
+        tensor.requires == YES
+        and node is not None
+        and node.kind == "op"
+        and tensor.leaf & LEAF == 0
+        and (
+            ("Backward" in node.name and (node.name[-1].isdigit() or node.origin.kind == "function"))
+            or node.name == "CopySlices"
+        )
+    ):
+        facts.add(f"grad_fn={node.name}")
+    if tensor.parameter is True or (tensor.parameter == "cpu" and not anywhere):
         facts.add("Parameter")
     if tensor.device is not None and tensor.device.kind in ("cpu", "other"):
         facts.add(f"device={tensor.device.name}")
@@ -234,7 +255,7 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
         facts.add(f"version={tensor.storage.version}")
     names = list(itertools.islice(_tensors_in_scope(frame), 400))
     for name, other in names:
-        if other is tensor or other is tensor.same_on_cpu and not anywhere:
+        if other is tensor or (other is tensor.same_on_cpu and not anywhere):
             facts.add(f"same as {name}")
         elif type(other) is Array:
             if other.memory is tensor.storage.memory:
@@ -264,10 +285,14 @@ def _alike(node: Node) -> Node | None:
 
 
 def _starts_at_zero(tensor: Tensor) -> bool:
-    return tensor.origin.kind in _VERSIONED and not any(one.inference is not False for one in tensor.origin.parents)
+    return tensor.origin.kind in _VERSIONED and not any(
+        one.inference is not False for one in tensor.origin.parents
+    )
 
 
-_VERSIONED = frozenset(("created", "created-no-grad", "parameter", "wrapped", "computed", "moved", "cast", "array"))
+_VERSIONED = frozenset(
+    ("created", "created-no-grad", "parameter", "wrapped", "computed", "moved", "cast", "array")
+)
 """Ways to make a tensor whose version starts at 0."""
 
 
@@ -283,7 +308,9 @@ def _reached_names(tensor: Tensor, names: list[tuple[str, Tensor]]) -> set[str]:
         if not spellings:
             return set()
         choices.append(spellings)
-    return {"reaches " + ", ".join(sorted(chosen)) for chosen in itertools.islice(itertools.product(*choices), 64)}
+    return {
+        "reaches " + ", ".join(sorted(chosen)) for chosen in itertools.islice(itertools.product(*choices), 64)
+    }
 
 
 def _tensors_in_scope(frame: Frame) -> Any:

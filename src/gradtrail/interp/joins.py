@@ -35,7 +35,18 @@ from gradtrail.interp.values import (
 
 _MOST_ALTERNATIVES = 4
 _BITS = ("requires", "leaf")
-_MODES = frozenset(("grad_mode", "inference_mode", "set_by", "entered_by", "default_dtype", "default_device", "elsewhere_ended", "autocast"))
+_MODES = frozenset(
+    (
+        "grad_mode",
+        "inference_mode",
+        "set_by",
+        "entered_by",
+        "default_dtype",
+        "default_device",
+        "elsewhere_ended",
+        "autocast",
+    )
+)
 
 
 class Joiner:
@@ -76,10 +87,13 @@ class Joiner:
                 return a if a.type == b.type else _wider(a.type, b.type)
             if first is Bound and a.receiver is b.receiver and a.method == b.method:
                 return a
-        if first in PLAIN or first is Some:
-            if second in PLAIN or second is Some:
-                if a is not None and b is not None:
-                    return _wider(_type_name(a), _type_name(b))
+        if (
+            (first in PLAIN or first is Some)
+            and (second in PLAIN or second is Some)
+            and a is not None
+            and b is not None
+        ):
+            return _wider(_type_name(a), _type_name(b))
         return self._alternatives(a, b)
 
     def field(self, container: Any, key: Any, a: Any, b: Any) -> Any:
@@ -120,7 +134,11 @@ class Joiner:
         joined.base = a.base if a.base is b.base else None
         joined.view_kind = a.view_kind if a.view_kind == b.view_kind else "ordinary"
         joined.dtype = a.dtype if a.dtype == b.dtype else None
-        joined.device = a.device if a.device is b.device or (a.device and b.device and a.device.kind == b.device.kind == "cpu") else None
+        joined.device = (
+            a.device
+            if a.device is b.device or (a.device and b.device and a.device.kind == b.device.kind == "cpu")
+            else None
+        )
         joined.shape = _shape(a.shape, b.shape)
         joined.conj = a.conj if a.conj == b.conj else None
         joined.inference = a.inference if a.inference == b.inference else None
@@ -145,11 +163,19 @@ class Joiner:
         known = a or b
         if known is None:
             return None
-        return Node("", "join", tuple(node for node in (a, b) if node is not None), (), None, known.origin, self.serial())
+        return Node(
+            "",
+            "join",
+            tuple(node for node in (a, b) if node is not None),
+            (),
+            None,
+            known.origin,
+            self.serial(),
+        )
 
     def _items(self, a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(a) == len(b):
-            return tuple(x if x is y else self.join(x, y) for x, y in zip(a, b))
+            return tuple(x if x is y else self.join(x, y) for x, y in zip(a, b, strict=False))
         return a[:0]  # the caller takes the elements into `rest`
 
     def all_of(self, values: tuple[Any, ...]) -> Any:
@@ -195,7 +221,9 @@ def _version(a: Any, b: Any) -> Any:
     """Of two versions: the same one, or a bound below both."""
     if type(a) is int and a == b:
         return a
-    bounds = [value if type(value) is int else value.number if type(value) is AtLeast else None for value in (a, b)]
+    bounds = [
+        value if type(value) is int else value.number if type(value) is AtLeast else None for value in (a, b)
+    ]
     if None in bounds:
         return UNKNOWN
     return AtLeast(min(bound for bound in bounds if bound is not None))
@@ -221,10 +249,12 @@ def _mode(key: str, a: Any, b: Any) -> Any:
     return None
 
 
-def _shape(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None) -> tuple[int | None, ...] | None:
+def _shape(
+    a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None
+) -> tuple[int | None, ...] | None:
     if a is None or b is None or len(a) != len(b):
         return None
-    return tuple(x if x == y else None for x, y in zip(a, b))
+    return tuple(x if x == y else None for x, y in zip(a, b, strict=False))
 
 
 def _type_name(value: Any) -> str:

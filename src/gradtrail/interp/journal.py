@@ -9,7 +9,7 @@ from gradtrail.laws.text import Text
 class Journal:
     """The events of a program in the order in which they were seen, and what was not looked at."""
 
-    __slots__ = ("filename", "events", "limits")
+    __slots__ = ("events", "filename", "limits")
 
     def __init__(self, filename: str) -> None:
         self.filename = filename

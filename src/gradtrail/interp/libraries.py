@@ -7,11 +7,11 @@ from typing import Any
 
 from gradtrail.interp.expressions import AVAILABLE, Rest
 from gradtrail.interp.frames import Frame, PathEnds
-from gradtrail.interp.models import registry
 from gradtrail.interp.models import data as data_models
 from gradtrail.interp.models import numpy as numpy_models
 from gradtrail.interp.models import optim as optim_models
 from gradtrail.interp.models import python as python_models
+from gradtrail.interp.models import registry
 from gradtrail.interp.models import tensor as tensor_models
 from gradtrail.interp.models.torch_functions import Copying, Making
 from gradtrail.interp.modules import Modules, is_module, is_module_path
@@ -90,13 +90,11 @@ _PURE = frozenset(
 """Methods whose only effect is their result."""
 
 
-HARMLESS = Unknown("from a library that knows nothing of autograd")
+HARMLESS: Any = Unknown("from a library that knows nothing of autograd")
 
 
 class Libraries(Making, Copying, Modules):
     """Calls into libraries."""
-
-    devices_before: list[Any] = []  # of the `with torch.device(...)` blocks that are open
 
     def canonical(self, path: str) -> str:
         """The public path of a name: aliases and inner modules of torch taken away."""
@@ -143,11 +141,15 @@ class Libraries(Making, Copying, Modules):
         if path in _SPECIAL_ATTRIBUTES:
             return _SPECIAL_ATTRIBUTES[path]
         head, _, name = path.rpartition(".")
-        if head == "torch" and dtypes.canonical(name) is not None and name not in ("bool",) or path == "torch.bool":
+        if (
+            head == "torch" and dtypes.canonical(name) is not None and name not in ("bool",)
+        ) or path == "torch.bool":
             return Dtype(dtypes.canonical(name))
         return Library(self.canonical(path))
 
-    def call_library(self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def call_library(
+        self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """A call of a library function or class by its dotted path."""
         path = self.canonical(path)
         handler = registry.CALLS.get(path)
@@ -172,7 +174,13 @@ class Libraries(Making, Copying, Modules):
         if head in ("time",):
             return FLOAT
         if head in ("random",):
-            return FLOAT if path in ("random.random", "random.uniform", "random.gauss") else INT if path.endswith(("randint", "randrange")) else UNKNOWN
+            return (
+                FLOAT
+                if path in ("random.random", "random.uniform", "random.gauss")
+                else INT
+                if path.endswith(("randint", "randrange"))
+                else UNKNOWN
+            )
         if head in python_models.EXCEPTIONS:
             return OPAQUE
         if path.endswith((".raises", ".suppress", ".assertRaises", ".assertRaisesRegex")):
@@ -194,10 +202,14 @@ class Libraries(Making, Copying, Modules):
                 return FLOAT
         return INT if path in ("math.ceil", "math.floor") else FLOAT
 
-    def _call_torch(self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def _call_torch(
+        self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         name = path.rpartition(".")[2]
         if path.startswith("torch.optim.") and optimizers.optimizer(name) is not None:
-            instance = Instance(Library(path), path, self.serial(), self.origin("made", node, frame, cls=name))
+            instance = Instance(
+                Library(path), path, self.serial(), self.origin("made", node, frame, cls=name)
+            )
             optim_models.build(self, name, instance, args, keywords, node, frame)
             return instance
         if path.startswith("torch.nn.") and path.count(".") == 2 and modules.module(name) is not None:
@@ -209,14 +221,26 @@ class Libraries(Making, Copying, Modules):
         if factories.factory(path) is not None:
             return self.make(path, args, keywords, node, frame)
         if path.startswith("torch.Tensor."):
-            return self.call_method(self.settle(args[0]), name, args[1:], keywords, node, frame) if args else UNKNOWN
+            return (
+                self.call_method(self.settle(args[0]), name, args[1:], keywords, node, frame)
+                if args
+                else UNKNOWN
+            )
         if path.startswith("torch.distributions."):
             return self._distribution(name, args, keywords, node, frame)
         if operations.function(path) is not None:
             return self._apply_function_row(path, args, keywords, node, frame)
         if path.startswith("torch.optim.lr_scheduler."):
             return OPAQUE
-        if path.startswith(("torch.distributed.", "torch.cuda.", "torch.backends.", "torch.profiler.", "torch.utils.tensorboard.")):
+        if path.startswith(
+            (
+                "torch.distributed.",
+                "torch.cuda.",
+                "torch.backends.",
+                "torch.profiler.",
+                "torch.utils.tensorboard.",
+            )
+        ):
             return UNKNOWN
         if path == "torch.Generator":
             return OPAQUE
@@ -226,7 +250,9 @@ class Libraries(Making, Copying, Modules):
             return UNKNOWN
         return self.call_unknown(args, keywords)
 
-    def _apply_function_row(self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def _apply_function_row(
+        self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """`torch.mul(a, b)`, `F.cross_entropy(...)`."""
         name = path.rpartition(".")[2]
         if any(type(one) is Rest for one in args):
@@ -239,24 +265,34 @@ class Libraries(Making, Copying, Modules):
         value.shape = None
         return value
 
-    def _make_module(self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
-        instance = Instance(Library(path), path, self.serial(), self.origin("made", node, frame, cls=path.rpartition(".")[2]))
+    def _make_module(
+        self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
+        instance = Instance(
+            Library(path), path, self.serial(), self.origin("made", node, frame, cls=path.rpartition(".")[2])
+        )
         self.initialise_library_object(instance, path, args, keywords, node, frame)
         return instance
 
-    def _initialise(self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def _initialise(
+        self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """`nn.init.normal_(tensor)`: writes in place under no_grad."""
         value = self.settle(args[0] if args else keywords.get("tensor", UNKNOWN))
         if type(value) is Tensor and name.endswith("_"):
             self.bump(value, node, frame, name)
         return value
 
-    def _nn_utils(self, path: str, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def _nn_utils(
+        self, path: str, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         from gradtrail.laws import parametrize
 
         if name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"):
             if args:
-                self.items_of(self.settle(args[0]), node, frame) if type(self.settle(args[0])) is Iterator else None
+                self.items_of(self.settle(args[0]), node, frame) if type(
+                    self.settle(args[0])
+                ) is Iterator else None
             result = self.new_tensor(self.origin("computed", node, frame, (), op=name))
             result.requires, result.leaf, result.shape = NO, LEAF, ()
             return result
@@ -281,7 +317,12 @@ class Libraries(Making, Copying, Modules):
             self.heap.put(module, "opened", True)
             return
         fresh = self.new_parameter(node, frame, "parameter")
-        fresh.dtype, fresh.device, fresh.shape, fresh.requires = old.dtype, old.device, old.shape, old.requires
+        fresh.dtype, fresh.device, fresh.shape, fresh.requires = (
+            old.dtype,
+            old.device,
+            old.shape,
+            old.requires,
+        )
         fresh.name = f"{module.name or 'module'}.{name} (original)"
         self.heap.put(module.registered, name, MISSING)
         self.register(module, law.parameters[0].replace("{name}", name).replace(".", "_"), fresh, "parameter")
@@ -307,40 +348,74 @@ class Libraries(Making, Copying, Modules):
             self.heap.put(module.attributes, name, computed())
             self.heap.put(module.state, f"recompute {name}", computed)
 
-    def _distribution(self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def _distribution(
+        self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """`Normal(mean, std)`: keeps its parameters; what is asked of it later is computed from them."""
-        result = Instance(Library("torch.distributions"), "torch.distributions", self.serial(), self.origin("made", node, frame, cls=name))
+        result = Instance(
+            Library("torch.distributions"),
+            "torch.distributions",
+            self.serial(),
+            self.origin("made", node, frame, cls=name),
+        )
         values = [self.settle(one) for one in (*args, *keywords.values())]
         inner = [one for value in values if type(value) is Instance for one in value.state.get("tensors", ())]
         result.state["tensors"] = tuple(value for value in values if type(value) is Tensor) + tuple(inner)
         result.state["doubt"] = any(type(value) is Unknown for value in values)
         return result
 
-    def _distribution_method(self, instance: Instance, name: str, args: list[Any], node: Any, frame: Frame) -> Any:
+    def _distribution_method(
+        self, instance: Instance, name: str, args: list[Any], node: Any, frame: Frame
+    ) -> Any:
         tensors = instance.state.get("tensors", ())
-        if name == "sample" or name == "sample_n":
+        if name in {"sample", "sample_n"}:
             result = self.new_tensor(self.origin("computed", node, frame, tensors, op=name))
             result.requires, result.leaf = NO, LEAF
             result.device = tensors[0].device if tensors else None
             return result
-        if name in ("rsample", "log_prob", "entropy", "cdf", "icdf", "mean", "stddev", "variance", "probs", "logits", "loc", "scale", "perplexity", "mode"):
+        if name in (
+            "rsample",
+            "log_prob",
+            "entropy",
+            "cdf",
+            "icdf",
+            "mean",
+            "stddev",
+            "variance",
+            "probs",
+            "logits",
+            "loc",
+            "scale",
+            "perplexity",
+            "mode",
+        ):
             given = tuple(self.settle(one) for one in args)
             inputs = [*tensors, *(one for one in given if type(one) is Tensor)]
             requires = NO
             if self.modes.grad_mode is not False and name != "mode":
                 for tensor in inputs:
-                    requires = YES if tensor.requires == YES or requires == YES else requires | tensor.requires
+                    requires = YES if YES in (tensor.requires, requires) else requires | tensor.requires
                 if instance.state.get("doubt") and requires != YES:
                     requires = MAYBE
             origin = self.origin("computed", node, frame, tuple(inputs), op=name)
             result = self.new_tensor(origin)
-            requires = MAYBE if requires == YES and name in ("entropy", "mean", "variance", "stddev") else requires
+            requires = (
+                MAYBE if requires == YES and name in ("entropy", "mean", "variance", "stddev") else requires
+            )
             result.requires = requires
             result.leaf = LEAF if requires == NO else NON_LEAF if requires == YES else ANY_LEAF
             result.device = tensors[0].device if tensors else None
             if requires & YES:
-                edges = tuple(dict.fromkeys(edge for edge in (one.node or (one if one.requires & YES else None) for one in inputs) if edge is not None))
-                result.node = Node(name, "op" if requires == YES else "maybe", edges, (), None, origin, self.serial())
+                edges = tuple(
+                    dict.fromkeys(
+                        edge
+                        for edge in (one.node or (one if one.requires & YES else None) for one in inputs)
+                        if edge is not None
+                    )
+                )
+                result.node = Node(
+                    name, "op" if requires == YES else "maybe", edges, (), None, origin, self.serial()
+                )
             return result
         return UNKNOWN
 
@@ -351,13 +426,23 @@ class Libraries(Making, Copying, Modules):
         library = instance.library or ""
         if is_module_path(library):
             instance.attributes["training"] = True
-            known = type(instance.cls) is Class and not instance.cls.opaque and type(instance.cls.find("__init__")) is Function
+            known = (
+                type(instance.cls) is Class
+                and not instance.cls.opaque
+                and type(instance.cls.find("__init__")) is Function
+            )
             instance.state["begun"] = known  # until Module.__init__ has run, nothing can be registered
         elif library.partition(".")[0] not in ("torch", "object", "abc", "typing", "enum"):
             instance.opened = True
 
     def initialise_library_object(
-        self, instance: Instance, library: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+        self,
+        instance: Instance,
+        library: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
     ) -> None:
         """The constructor of a library class."""
         library = self.canonical(library)
@@ -394,19 +479,32 @@ class Libraries(Making, Copying, Modules):
         if library == "torch.autograd.function.FunctionCtx":
             if name in ("saved_tensors", "saved_variables"):
                 return Sequence("tuple", tuple(instance.state.get("saved", ())))
-            return UNKNOWN if name not in ("save_for_backward", "mark_dirty", "mark_non_differentiable", "set_materialize_grads") else Bound(instance, name)
+            return (
+                UNKNOWN
+                if name
+                not in ("save_for_backward", "mark_dirty", "mark_non_differentiable", "set_materialize_grads")
+                else Bound(instance, name)
+            )
         if name == "module" and "module" in instance.attributes:
             return instance.attributes["module"]
         return Bound(instance, name)
 
-    def set_library_attribute(self, instance: Instance, name: str, value: Any, node: Any, frame: Frame) -> bool:
+    def set_library_attribute(
+        self, instance: Instance, name: str, value: Any, node: Any, frame: Frame
+    ) -> bool:
         """`object.name = value` for a library class; False when it is an ordinary attribute."""
         if is_module(instance):
             return self.set_module_attribute(instance, name, value, node, frame)
         return False
 
     def library_object_method(
-        self, instance: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+        self,
+        instance: Instance,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
     ) -> Any:
         """A method that comes from a library class."""
         library = instance.library or ""
@@ -448,7 +546,11 @@ class Libraries(Making, Copying, Modules):
         path = self.canonical(path)
         own = instance.library
         if own is None:
-            return None if type(instance.cls) is Class and instance.cls.opaque or instance.opened else path == "object"
+            return (
+                None
+                if (type(instance.cls) is Class and instance.cls.opaque) or instance.opened
+                else path == "object"
+            )
         if own == path:
             return True
         if path == "torch.nn.Module":
@@ -457,7 +559,12 @@ class Libraries(Making, Copying, Modules):
             name, target = own.rpartition(".")[2], path.rpartition(".")[2]
             if target in ("Module",):
                 return True
-            return None if target.startswith("_") or name == "Module" and type(instance.cls) is Class and instance.cls.opaque else False
+            return (
+                None
+                if target.startswith("_")
+                or (name == "Module" and type(instance.cls) is Class and instance.cls.opaque)
+                else False
+            )
         return None
 
     def iterate_object(self, value: Any, node: Any, frame: Frame) -> tuple[tuple[Any, ...], Any] | None:
@@ -479,7 +586,11 @@ class Libraries(Making, Copying, Modules):
             if type(cls) is Class and type(cls.find("__iter__")) is Function:
                 result = self.call_method(value, "__iter__", [], {}, node, frame)
                 if result is value:
-                    made = self.call_method(value, "__next__", [], {}, node, frame) if cls.find("__next__") is not MISSING else UNKNOWN
+                    made = (
+                        self.call_method(value, "__next__", [], {}, node, frame)
+                        if cls.find("__next__") is not MISSING
+                        else UNKNOWN
+                    )
                     return (), made
                 return self.items_of(result, node, frame)
             if is_module(value):
@@ -507,7 +618,11 @@ class Libraries(Making, Copying, Modules):
             if name == "T":
                 return Array(receiver.dtype)
             if name == "shape":
-                return Sequence("tuple", (), INT) if receiver.shape is None else Sequence("tuple", tuple(INT if s is None else s for s in receiver.shape))
+                return (
+                    Sequence("tuple", (), INT)
+                    if receiver.shape is None
+                    else Sequence("tuple", tuple(INT if s is None else s for s in receiver.shape))
+                )
             if name in ("size", "ndim"):
                 return INT
             return Bound(receiver, name)
@@ -519,7 +634,9 @@ class Libraries(Making, Copying, Modules):
             return NUMBER if name in ("real", "imag") else Bound(receiver, name)
         return Bound(receiver, name)
 
-    def object_method(self, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def object_method(
+        self, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """A method of a value that is neither a tensor nor an object of a class."""
         if type(receiver) is Array:
             return numpy_models.array_method(self, receiver, name, args, keywords, node, frame)
@@ -527,7 +644,9 @@ class Libraries(Making, Copying, Modules):
 
     # Tensors
 
-    def tensor_method(self, tensor: Tensor, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def tensor_method(
+        self, tensor: Tensor, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """A method of a tensor."""
         handler = registry.TENSOR_METHODS.get(name)
         if handler is not None:
@@ -569,7 +688,9 @@ class Libraries(Making, Copying, Modules):
                 tensor.attributes = {}
             self.heap.put(tensor.attributes, name, value)
             if name in ("require_grad", "required_grad", "requires_grad_"):
-                self.tell("flag-misspelt", node, frame, self.seen(tensor, node, frame), certainty="wrong", name=name)
+                self.tell(
+                    "flag-misspelt", node, frame, self.seen(tensor, node, frame), certainty="wrong", name=name
+                )
 
     def set_flag(self, tensor: Tensor, value: Any, node: Any, frame: Frame, how: str) -> None:
         """`tensor.requires_grad = value` or `tensor.requires_grad_(value)`."""
@@ -580,14 +701,25 @@ class Libraries(Making, Copying, Modules):
                 put(tensor, "leaf", ANY_LEAF)
             return
         certain_non_leaf = tensor.leaf & LEAF == 0 and tensor.requires == YES
-        if value and tensor.inference is True and self.modes.inference_mode is False and tensor.requires == NO:
+        if (
+            value
+            and tensor.inference is True
+            and self.modes.inference_mode is False
+            and tensor.requires == NO
+        ):
             self.refuse("inference-requires-grad", node, frame, self.seen(tensor, node, frame, "inference"))
         if certain_non_leaf and (not value or how == "="):
             self.refuse("flag-of-non-leaf", node, frame, self.seen(tensor, node, frame), value=value, how=how)
         if certain_non_leaf:
             return
         if value and tensor.dtype is not None and dtypes.can_require_grad(tensor.dtype) is False:
-            self.refuse("requires-grad-integer", node, frame, self.seen(tensor, node, frame, "dtype"), dtype=tensor.dtype)
+            self.refuse(
+                "requires-grad-integer",
+                node,
+                frame,
+                self.seen(tensor, node, frame, "dtype"),
+                dtype=tensor.dtype,
+            )
         wanted = YES if value else NO
         if tensor.requires == wanted and tensor.leaf == LEAF:
             return
@@ -614,7 +746,9 @@ class Libraries(Making, Copying, Modules):
         receiver = self._receiver(node.func.value, frame)
         if type(receiver) is not Tensor:
             return
-        origin = self.origin("dropped", node, frame, op=name, name=self.name_of(receiver, node.func.value, frame))
+        origin = self.origin(
+            "dropped", node, frame, op=name, name=self.name_of(receiver, node.func.value, frame)
+        )
         self.note(receiver, origin)
         same = result is receiver
         if not same or type(node.func.value).__name__ in ("Name", "Attribute", "Subscript"):
@@ -641,12 +775,22 @@ class Libraries(Making, Copying, Modules):
         manager = self.settle(manager)
         if type(manager) is Instance:
             if manager.library in _MODES:
-                before = manager.state["before"] if manager.library == "torch.set_grad_enabled" else (self.modes.grad_mode, self.modes.inference_mode)
+                before = (
+                    manager.state["before"]
+                    if manager.library == "torch.set_grad_enabled"
+                    else (self.modes.grad_mode, self.modes.inference_mode)
+                )
                 set_by = self.modes.set_by if manager.library != "torch.set_grad_enabled" else None
-                self.heap.put(manager.state, "entered", (*manager.state.get("entered", ()), (*before, set_by)))
+                self.heap.put(
+                    manager.state, "entered", (*manager.state.get("entered", ()), (*before, set_by))
+                )
                 self.enter_mode(manager.library.rpartition(".")[2], manager.state.get("mode"))
                 self.heap.put(self.modes, "set_by", None)
-                self.heap.put(self.modes, "entered_by", self.origin("entered", node, frame, mode=manager.library.rpartition(".")[2]))
+                self.heap.put(
+                    self.modes,
+                    "entered_by",
+                    self.origin("entered", node, frame, mode=manager.library.rpartition(".")[2]),
+                )
                 return manager
             if manager.library == "contextlib.contextmanager":
                 generator = manager.state["generator"].generator
@@ -657,7 +801,13 @@ class Libraries(Making, Copying, Modules):
             cls = manager.cls
             if type(cls) is Class and type(cls.find("__enter__")) is Function:
                 return self.call_method(manager, "__enter__", [], {}, node, frame)
-            if manager.library in ("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.autocast", "torch.cuda.amp.autocast", "torch.amp.autocast"):
+            if manager.library in (
+                "torch.autograd.set_detect_anomaly",
+                "torch.autograd.detect_anomaly",
+                "torch.autocast",
+                "torch.cuda.amp.autocast",
+                "torch.amp.autocast",
+            ):
                 if "autocast" in manager.library:
                     self.heap.put(self.modes, "autocast", True)
                 return manager
@@ -688,7 +838,9 @@ class Libraries(Making, Copying, Modules):
         elif type(manager) is Device and self.devices_before:
             self.heap.put(self.modes, "default_device", self.devices_before.pop())
         elif type(manager) is Unknown and manager is not HARMLESS:
-            self.heap.put(self.modes, "grad_mode", True if self.modes.grad_mode is None else self.modes.grad_mode)
+            self.heap.put(
+                self.modes, "grad_mode", True if self.modes.grad_mode is None else self.modes.grad_mode
+            )
 
     def restore_modes(self, manager: Any) -> None:
         """Leave a grad mode, also on a way out of the middle of its block."""
@@ -702,20 +854,35 @@ class Libraries(Making, Copying, Modules):
 
     # Custom Functions
 
-    def apply_function(self, cls: Class, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def apply_function(
+        self, cls: Class, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """`MyFunction.apply(...)`: forward runs without recording; its outputs belong to one node."""
         forward = cls.find("forward")
         backward = cls.find("backward")
         if type(forward) is not Function:
             return self.call_unknown(args, keywords)
-        context = Instance(Library("torch.autograd.function.FunctionCtx"), "torch.autograd.function.FunctionCtx", self.serial(), self.origin("made", node, frame, cls="ctx"))
+        context = Instance(
+            Library("torch.autograd.function.FunctionCtx"),
+            "torch.autograd.function.FunctionCtx",
+            self.serial(),
+            self.origin("made", node, frame, cls="ctx"),
+        )
         before = self.modes.grad_mode
         separate = type(cls.find("setup_context")) is Function
         self.heap.put(self.modes, "grad_mode", False)
         try:
-            result = self.call_function(forward, args if separate else [context, *args], keywords, node, frame)
+            result = self.call_function(
+                forward, args if separate else [context, *args], keywords, node, frame
+            )
             if separate:
-                self.call_function(cls.find("setup_context"), [context, Sequence("tuple", tuple(args)), result], {}, node, frame)
+                self.call_function(
+                    cls.find("setup_context"),
+                    [context, Sequence("tuple", tuple(args)), result],
+                    {},
+                    node,
+                    frame,
+                )
         finally:
             self.heap.put(self.modes, "grad_mode", before)
         if type(backward) is Function:
@@ -726,16 +893,31 @@ class Libraries(Making, Copying, Modules):
         """The first line of the definition of a class."""
         node = cls.node
         end = node.col_offset + len("class ") + len(cls.name)
-        head = ast.Name(cls.name, lineno=node.lineno, col_offset=node.col_offset, end_lineno=node.lineno, end_col_offset=end)
+        head = ast.Name(
+            cls.name,
+            lineno=node.lineno,
+            col_offset=node.col_offset,
+            end_lineno=node.lineno,
+            end_col_offset=end,
+        )
         return self.origin("made", head, Frame({}, cls.space, None, None, None))
 
-    def _function_outputs(self, cls: Class, context: Instance, args: list[Any], result: Any, backward: Any, node: Any, frame: Frame) -> Any:
+    def _function_outputs(
+        self,
+        cls: Class,
+        context: Instance,
+        args: list[Any],
+        result: Any,
+        backward: Any,
+        node: Any,
+        frame: Frame,
+    ) -> Any:
         inputs = [value for value in (self.settle(one) for one in args) if type(value) is Tensor]
         doubt = any(type(self.settle(one)) is Unknown for one in args)
         requires = NO
         if self.modes.grad_mode is not False:
             for tensor in inputs:
-                requires = YES if tensor.requires == YES or requires == YES else requires | tensor.requires
+                requires = YES if YES in (tensor.requires, requires) else requires | tensor.requires
             if doubt and requires != YES:
                 requires = MAYBE
             if self.modes.grad_mode is None and requires == YES:
@@ -746,16 +928,36 @@ class Libraries(Making, Copying, Modules):
         made: list[Any] = []
         graph: Node | None = None
         if requires & YES:
-            edges = tuple(dict.fromkeys(edge for edge in (one.node or (one if one.requires & YES else None) for one in inputs) if edge is not None))
-            graph = Node(cls.name + "Backward", "op" if requires == YES else "maybe", edges, (), bool(saved_values) if context.state.get("saved") is not None else False, origin, self.serial())
+            edges = tuple(
+                dict.fromkeys(
+                    edge
+                    for edge in (one.node or (one if one.requires & YES else None) for one in inputs)
+                    if edge is not None
+                )
+            )
+            graph = Node(
+                cls.name + "Backward",
+                "op" if requires == YES else "maybe",
+                edges,
+                (),
+                bool(saved_values) if context.state.get("saved") is not None else False,
+                origin,
+                self.serial(),
+            )
             if type(backward) is Function and backward.once:
                 graph.once = self.origin("once", backward.node.decorator_list[-1], frame)
                 graph.once.frame = Frame({}, backward.space, None, None, None)
             if type(backward) is not Function and cls.find("vjp") is MISSING and not cls.opaque:
                 graph.refusal, graph.origin = "function-no-backward", self._defined_at(cls)
-            elif type(backward) is Function and _gradient_count(backward.node) not in (None, *range(len(args), len(args) + 8)):
+            elif type(backward) is Function and _gradient_count(backward.node) not in (
+                None,
+                *range(len(args), len(args) + 8),
+            ):
                 graph.refusal = "function-gradient-count"
-                last = max((part for part in ast.walk(backward.node) if type(part) is ast.Return), key=lambda one: one.lineno)
+                last = max(
+                    (part for part in ast.walk(backward.node) if type(part) is ast.Return),
+                    key=lambda one: one.lineno,
+                )
                 graph.origin = self.origin("returned", last, Frame({}, backward.space, None, None, None))
         replaced: dict[Tensor, Tensor] = {}
         for output in outputs:
@@ -766,7 +968,9 @@ class Libraries(Making, Copying, Modules):
             view_of = next((one for one in inputs if one is output or output.storage is one.storage), None)
             fresh = self.new_tensor(origin)
             fresh.dtype, fresh.device, fresh.shape = output.dtype, output.device, output.shape
-            tracked = requires if output.dtype is None or dtypes.can_require_grad(output.dtype) is not False else NO
+            tracked = (
+                requires if output.dtype is None or dtypes.can_require_grad(output.dtype) is not False else NO
+            )
             if output in context.state.get("not_differentiable", ()):
                 tracked = NO
             fresh.requires = tracked
@@ -781,7 +985,9 @@ class Libraries(Making, Copying, Modules):
             replaced[output] = fresh
             made.append(fresh)
         if graph is not None:
-            graph.saved = tuple(Saved("saved", replaced.get(value, value), requires == YES) for value in saved_values)
+            graph.saved = tuple(
+                Saved("saved", replaced.get(value, value), requires == YES) for value in saved_values
+            )
             graph.results = tuple(one for one in made if type(one) is Tensor)
             if type(backward) is Function:
                 graph.function = (backward, context, len(made))
@@ -796,7 +1002,14 @@ def _gradient_count(node: Any) -> int | None:
     for part in ast.walk(node):
         if type(part) is ast.Return:
             value = part.value
-            if value is None or type(value) in (ast.Call, ast.Name, ast.Starred, ast.IfExp, ast.Attribute, ast.Subscript):
+            if value is None or type(value) in (
+                ast.Call,
+                ast.Name,
+                ast.Starred,
+                ast.IfExp,
+                ast.Attribute,
+                ast.Subscript,
+            ):
                 return None
             if type(value) is ast.Tuple:
                 if any(type(one) is ast.Starred for one in value.elts):
@@ -834,12 +1047,16 @@ def _reveal(m: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame:
 
 
 @registry.method("torch.autograd.function.FunctionCtx", "save_for_backward")
-def _save_for_backward(m: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str) -> Any:
+def _save_for_backward(
+    m: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str
+) -> Any:
     m.heap.put(args[0].state, "saved", tuple(m.settle(one) for one in args[1:]))
     return None
 
 
-@registry.method("torch.autograd.function.FunctionCtx", "mark_dirty", "mark_non_differentiable", "set_materialize_grads")
+@registry.method(
+    "torch.autograd.function.FunctionCtx", "mark_dirty", "mark_non_differentiable", "set_materialize_grads"
+)
 def _mark(m: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str) -> Any:
     if path != "set_materialize_grads":
         key = "dirty" if path == "mark_dirty" else "not_differentiable"

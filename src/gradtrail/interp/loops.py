@@ -50,11 +50,15 @@ class Loops(Statements):
         level = heap.push()
         breaks = Exits(level)
         ends: list[Any] = []
-        source = self._while_rounds(node, frame) if type(node) is ast.While else self.rounds(rounds, node.iter, frame)
-        signal, raised, done = NORMAL, False, 0
+        source = (
+            self._while_rounds(node, frame)
+            if type(node) is ast.While
+            else self.rounds(rounds, node.iter, frame)
+        )
+        signal, raised = NORMAL, False
         started, before = self.count, None
         steady = self._open_ended(rounds) and _may_settle(node)
-        for value, sure in source:
+        for done, (value, sure) in enumerate(source):
             begun = self.count
             if done and not sure:
                 ends.append(heap.snapshot(level))
@@ -83,12 +87,11 @@ class Loops(Statements):
                     heap.merge(states)
                     signal = NORMAL
             heap.keep()
-            done += 1
             if signal == CONTINUE:
                 signal = NORMAL
             if signal or raised:
                 break
-            if steady and done > 1 - (before is None):
+            if steady and done >= 1 - (before is None):
                 after = self._outline(level, started, begun)
                 if after is not None and after == before:
                     ends.append(heap.snapshot(level))
@@ -178,7 +181,9 @@ class Loops(Statements):
         self._widen(level)
         for container, key, value in self.heap.snapshot(level).values():
             if type(container) is Sequence and key == "items" and container.kind == "list" and value:
-                everything = self.heap.joiner.all_of((*value, *(() if container.rest is MISSING else (container.rest,))))
+                everything = self.heap.joiner.all_of(
+                    (*value, *(() if container.rest is MISSING else (container.rest,)))
+                )
                 self.heap.put(container, "items", ())
                 self.heap.put(container, "rest", everything)
 
@@ -191,14 +196,18 @@ class Loops(Statements):
     def rounds(self, iterable: Any, node: Any, frame: Frame) -> Generator[tuple[Any, bool], None, None]:
         """The values of a loop's rounds; False beside those that are only possible rounds."""
         iterable = self.settle(iterable)
-        if type(iterable) is Range and iterable.length is not None and iterable.length > budget.ROUNDS_OF_LOOP + 1:
+        if (
+            type(iterable) is Range
+            and iterable.length is not None
+            and iterable.length > budget.ROUNDS_OF_LOOP + 1
+        ):
             for number in range(budget.ROUNDS_OF_LOOP):
                 yield iterable.start + number * iterable.step, True
             yield INT, False
             return
         if type(iterable) is Iterator and iterable.generator is not None:
             generator = iterable.generator
-            for number in range(budget.ITEMS_OF_LOOP):
+            for _ in range(budget.ITEMS_OF_LOOP):
                 try:
                     value = next(generator)
                 except StopIteration:
@@ -253,7 +262,9 @@ class Loops(Statements):
             if any(part is None for part in parts):
                 return None
             known = [part for part in parts if part is not None]
-            return (), self.heap.joiner.all_of(tuple(x for items, rest in known for x in (*items, rest) if x is not MISSING))
+            return (), self.heap.joiner.all_of(
+                tuple(x for items, rest in known for x in (*items, rest) if x is not MISSING)
+            )
         else:
             found = self.iterate_object(value, node, frame)
         if found is not None and not supply and type(found[1]) is Supply:
@@ -482,19 +493,23 @@ def _may_settle(node: Any) -> bool:
 
 
 def _reads_counter(node: Any) -> bool:
-    targets = [node.target, *getattr(node.target, "elts", ())]
-    counters = {one.id for one in targets if type(one) is ast.Name}
-    if type(node.iter) is not ast.Call or getattr(node.iter.func, "id", "") not in ("range", "enumerate", "trange"):
+    """Whether the body of a loop over range or enumerate reads the number, other than to print it."""
+    function = getattr(node.iter.func, "id", "") if type(node.iter) is ast.Call else ""
+    if function not in ("range", "enumerate", "trange"):
         return False
+    counter = (
+        node.target.elts[0] if function == "enumerate" and type(node.target) is ast.Tuple else node.target
+    )
+    if type(counter) is not ast.Name or counter.id == "_":
+        return type(counter) is not ast.Name
     stack: list[Any] = list(node.body)
     while stack:
         part = stack.pop()
-        if type(part) is ast.Name and part.id in counters and part.id != "_":
-            if getattr(node.iter.func, "id", "") != "enumerate" or part.id == getattr(targets[min(1, len(targets) - 1)], "id", ""):
-                return True
-        if type(part) is ast.Call and getattr(part.func, "id", "") == "print" or type(part) is ast.JoinedStr:
-            continue
-        stack.extend(ast.iter_child_nodes(part))
+        if type(part) is ast.Name and part.id == counter.id:
+            return True
+        printed = type(part) is ast.Call and getattr(part.func, "id", "") == "print"
+        if not printed and type(part) is not ast.JoinedStr:
+            stack.extend(ast.iter_child_nodes(part))
     return False
 
 
@@ -519,7 +534,16 @@ def _carried(tensor: Tensor, started: int, begun: int) -> bool:
 def _outline_of(value: Any) -> Any:
     kind = type(value)
     if kind is Tensor:
-        return (value.requires, value.leaf, value.dtype, value.shape, value.parameter, value.view_kind, value.node is None, value.inference)
+        return (
+            value.requires,
+            value.leaf,
+            value.dtype,
+            value.shape,
+            value.parameter,
+            value.view_kind,
+            value.node is None,
+            value.inference,
+        )
     if kind is Sequence:
         return (value.kind, tuple(_outline_of(item) for item in value.items[-2:]), type(value.rest))
     if kind is int or kind is bool or kind is str or kind is float:

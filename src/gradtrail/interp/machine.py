@@ -35,9 +35,11 @@ OnValue = Callable[[Any, Frame, Any], None]
 class Machine(Libraries):
     """Interprets the files of one project, one as entry at a time."""
 
-    steps_left = 0  # for the entries of a file that nobody calls
-    cut_short: list[str] = []  # entries whose budget was spent
-    modes_left: dict[str, Any] = {}  # what the last piece of work left switched, for those who import it
+    def __init__(self, project: Project) -> None:
+        super().__init__(project)
+        self.steps_left = 0  # for the entries of a file that nobody calls
+        self.cut_short: list[str] = []  # entries whose budget was spent
+        self.modes_left: dict[str, Any] = {}  # what the last piece of work left switched
 
     def run(self, space: Space) -> Journal:
         """The journal of the program that `space` is: its body, then what nobody has called."""
@@ -86,7 +88,9 @@ class Machine(Libraries):
     def _uncalled(self, space: Space) -> None:
         """Functions and methods that the body did not reach, with unknown arguments."""
         worth = self.project.worth_walking(space.filename)
-        self.steps_left = budget.STEPS_OF_FILE if self.project.words is not None else budget.STEPS_OF_NAMED_FILE
+        self.steps_left = (
+            budget.STEPS_OF_FILE if self.project.words is not None else budget.STEPS_OF_NAMED_FILE
+        )
         frame = Frame(space.names, space, None, None, None)
         for node in space.put_off:
             if worth(node):
@@ -127,7 +131,9 @@ class Machine(Libraries):
         frame = Frame({}, space, None, None, None)
         self.heap.push()
         allowed = self._allowance()
-        self._within(allowed, function.name, lambda: self.call_function(function, first, {}, function.node, frame))
+        self._within(
+            allowed, function.name, lambda: self.call_function(function, first, {}, function.node, frame)
+        )
         self.steps_left -= self.steps
         self.heap.undo()
 
@@ -165,7 +171,13 @@ class Machine(Libraries):
             self._within(budget.STEPS_OF_IMPORT, space.name, lambda: result.append(work()))
         finally:
             self.quiet -= 1
-            self.heap, self.modes, self.steps, self.limit, self.cut_short = heap, modes, steps, limit, cut_short
+            self.heap, self.modes, self.steps, self.limit, self.cut_short = (
+                heap,
+                modes,
+                steps,
+                limit,
+                cut_short,
+            )
         return result[0] if result else UNKNOWN
 
 

@@ -62,7 +62,9 @@ def is_module(value: Any) -> bool:
 
 def is_module_path(path: str) -> bool:
     """Whether a dotted library path names a module class."""
-    return path in MODULE_BASES or (path.startswith("torch.nn.") and modules.module(path.rpartition(".")[2]) is not None)
+    return path in MODULE_BASES or (
+        path.startswith("torch.nn.") and modules.module(path.rpartition(".")[2]) is not None
+    )
 
 
 class Modules(Trails):
@@ -77,7 +79,15 @@ class Modules(Trails):
         tensor.dtype, tensor.device, tensor.conj = self.modes.default_dtype, CPU, False
         return tensor
 
-    def make_layer(self, instance: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> None:
+    def make_layer(
+        self,
+        instance: Instance,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
+    ) -> None:
         """The constructor of a class of torch.nn, by its law."""
         law = modules.module(name)
         if law is None:
@@ -117,7 +127,9 @@ class Modules(Trails):
         child.state["law"] = law
         self._make_parameters(child, law, values, node, frame)
 
-    def _make_parameters(self, instance: Instance, law: ModuleLaw, values: dict[str, Any], node: Any, frame: Frame) -> None:
+    def _make_parameters(
+        self, instance: Instance, law: ModuleLaw, values: dict[str, Any], node: Any, frame: Frame
+    ) -> None:
         for name, condition, shape in law.parameters:
             present = self._condition(condition, values)
             if present is False:
@@ -180,7 +192,9 @@ class Modules(Trails):
             return False
         return None if None in answers else True
 
-    def _fill_container(self, instance: Instance, name: str, args: list[Any], node: Any, frame: Frame) -> None:
+    def _fill_container(
+        self, instance: Instance, name: str, args: list[Any], node: Any, frame: Frame
+    ) -> None:
         if name == "Sequential":
             values = list(args)
             first = self.settle(values[0]) if len(values) == 1 else None
@@ -220,7 +234,9 @@ class Modules(Trails):
             self.heap.put(instance, "opened", True)
             self.heap.put(instance.state, "rest", UNKNOWN)
 
-    def _extend_container(self, instance: Instance, name: str, items: tuple[Any, ...], rest: Any, node: Any, frame: Frame) -> None:
+    def _extend_container(
+        self, instance: Instance, name: str, items: tuple[Any, ...], rest: Any, node: Any, frame: Frame
+    ) -> None:
         start = len(instance.registered)
         for index, item in enumerate(items):
             self._add_item(instance, name, str(start + index), item, node, frame)
@@ -231,7 +247,9 @@ class Modules(Trails):
                 self.heap.put(instance, "opened", True)
             self.heap.put(instance.state, "rest", rest)
 
-    def _add_item(self, instance: Instance, container: str, key: str, value: Any, node: Any, frame: Frame) -> None:
+    def _add_item(
+        self, instance: Instance, container: str, key: str, value: Any, node: Any, frame: Frame
+    ) -> None:
         value = self.settle(value)
         if container.startswith("Parameter"):
             if type(value) is Tensor and value.parameter is not True:
@@ -246,9 +264,18 @@ class Modules(Trails):
 
     def wrap_parameter(self, value: Tensor, node: Any, frame: Frame, requires: int = YES) -> Tensor:
         """`nn.Parameter(value)`: a new leaf on the same memory, without history."""
-        result = self.new_tensor(self.origin("wrapped" if value.origin.kind != "created-no-grad" else "parameter", node, frame, (value,)))
+        result = self.new_tensor(
+            self.origin(
+                "wrapped" if value.origin.kind != "created-no-grad" else "parameter", node, frame, (value,)
+            )
+        )
         result.requires, result.leaf, result.parameter = requires, LEAF, True
-        result.dtype, result.device, result.shape, result.conj = value.dtype, value.device, value.shape, value.conj
+        result.dtype, result.device, result.shape, result.conj = (
+            value.dtype,
+            value.device,
+            value.shape,
+            value.conj,
+        )
         result.storage = value.storage
         result.inference = value.inference
         result.many = value.many
@@ -271,7 +298,9 @@ class Modules(Trails):
                     found.append((name, value))
         return found
 
-    def submodules(self, module: Instance, prefix: str = "", seen: set[int] | None = None) -> tuple[list[tuple[str, Instance]], bool]:
+    def submodules(
+        self, module: Instance, prefix: str = "", seen: set[int] | None = None
+    ) -> tuple[list[tuple[str, Instance]], bool]:
         """The module and all below it with their dotted names, each once; False if there may be more."""
         seen = set() if seen is None else seen
         if module.serial in seen:
@@ -331,14 +360,20 @@ class Modules(Trails):
     def set_module_attribute(self, module: Instance, name: str, value: Any, node: Any, frame: Frame) -> bool:
         """`module.name = value` as nn.Module.__setattr__ does it; False when it is a plain attribute."""
         kind = module.registered.get(name)
-        if module.state.get("begun") is True and (is_module(value) or type(value) is Tensor and value.parameter is True):
+        if module.state.get("begun") is True and (
+            is_module(value) or (type(value) is Tensor and value.parameter is True)
+        ):
             subject = self.seen(value, node, frame)
-            self.refuse("module-not-initialized", node, frame, subject, name=self._attribute_name(module, name, node))
+            self.refuse(
+                "module-not-initialized", node, frame, subject, name=self._attribute_name(module, name, node)
+            )
         if type(value) is Tensor and value.parameter is True:
             if value.name is None or "." not in value.name:
                 value.name = self._attribute_name(module, name, node)
             if value.origin.kind == "module-parameter" and module.attributes.get(name) is not value:
-                self.note(value, self.origin("tied", node, frame, name=self._attribute_name(module, name, node)))
+                self.note(
+                    value, self.origin("tied", node, frame, name=self._attribute_name(module, name, node))
+                )
             self.register(module, name, value, "parameter")
             return True
         if is_module(value):
@@ -407,20 +442,47 @@ class Modules(Trails):
 
     # Methods
 
-    def module_method(self, module: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def module_method(
+        self, module: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """A method that nn.Module itself (or a layer) has."""
         handler = _METHODS.get(name)
         if handler is not None:
             return handler(self, module, args, keywords, node, frame)
         if name in _HOOKS:
             hooks = module.state.get("hooks") or ()
-            self.heap.put(module.state, "hooks", (*hooks, (_HOOKS[name], args[0] if args else keywords.get("hook"), self.origin("hooked", node, frame))))
+            self.heap.put(
+                module.state,
+                "hooks",
+                (
+                    *hooks,
+                    (
+                        _HOOKS[name],
+                        args[0] if args else keywords.get("hook"),
+                        self.origin("hooked", node, frame),
+                    ),
+                ),
+            )
             return Instance(Library("torch.utils.hooks.RemovableHandle"), None, self.serial(), module.origin)
-        if name in ("to", "cuda", "cpu", "float", "double", "half", "bfloat16", "type", "xpu", "ipu", "to_empty"):
+        if name in (
+            "to",
+            "cuda",
+            "cpu",
+            "float",
+            "double",
+            "half",
+            "bfloat16",
+            "type",
+            "xpu",
+            "ipu",
+            "to_empty",
+        ):
             return self.move_module(module, name, args, keywords)
         return self._container_method(module, name, args, keywords, node, frame)
 
-    def m_call(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_call(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         forward = module.cls.find("forward") if type(module.cls) is Class else MISSING
         if "forward" in module.attributes:
             forward = module.attributes["forward"]
@@ -441,7 +503,9 @@ class Modules(Trails):
             result = self._hooked(result, backward, node, frame)
         for kind, hook, origin in hooks:
             if kind == "forward":
-                given = self.call(hook, [module, Sequence("tuple", tuple(args)), result], {}, origin.node, origin.frame)
+                given = self.call(
+                    hook, [module, Sequence("tuple", tuple(args)), result], {}, origin.node, origin.frame
+                )
                 if given is not None and type(given) is not Unknown and type(given) is not OneOf:
                     result = given
         return result
@@ -456,13 +520,15 @@ class Modules(Trails):
                 return result
         return value
 
-    def forward_of_layer(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def forward_of_layer(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """The forward of a class of torch.nn."""
         name = (module.library or "").rpartition(".")[2]
         if name == "Sequential":
             return self._sequential(module, args, node, frame)
         law = module.state.get("law")
-        if not isinstance(law, ModuleLaw) or module.opened and not module.registered:
+        if not isinstance(law, ModuleLaw) or (module.opened and not module.registered):
             return self.call_unknown(args, keywords)
         if name == "Identity":
             return args[0] if args else UNKNOWN
@@ -471,8 +537,7 @@ class Modules(Trails):
             if type(value) is not Rest and index < len(law.call_args):
                 given[law.call_args[index]] = value
         given.update(keywords)
-        for index, value in given.items():
-            given[index] = self.settle(value)
+        given = {name: self.settle(value) for name, value in given.items()}
         if law.call:
             passed = {}
             for parameter, source in law.passes:
@@ -518,7 +583,9 @@ class Modules(Trails):
             return first.shape
         return None
 
-    def composite(self, module: Instance, law: ModuleLaw, given: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def composite(
+        self, module: Instance, law: ModuleLaw, given: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         """A layer of several operations (LSTM, attention): recorded as one node that keeps something."""
         inputs = [value for value in given.values() if type(value) is Tensor]
         for value in given.values():
@@ -528,9 +595,14 @@ class Modules(Trails):
             return UNKNOWN
         parameters, complete = self.parameters_of(module)
         weights = [value for _, value in parameters]
-        if inputs and weights and weights[0].device is not None:
-            if inputs[0].device is not None and inputs[0].shape != ():
-                self.check_same_device(inputs[0], weights[0], node, frame, law.name)
+        if (
+            inputs
+            and weights
+            and weights[0].device is not None
+            and inputs[0].device is not None
+            and inputs[0].shape != ()
+        ):
+            self.check_same_device(inputs[0], weights[0], node, frame, law.name)
         requires = NO
         if self.modes.grad_mode is not False:
             for tensor in (*inputs, *weights):
@@ -542,7 +614,9 @@ class Modules(Trails):
                 requires = MAYBE
             if self.modes.grad_mode is None and requires == YES:
                 requires = MAYBE
-        origin = self.origin("computed", node, frame, tuple(dict.fromkeys((*inputs, *weights[:1]))), op=law.name)
+        origin = self.origin(
+            "computed", node, frame, tuple(dict.fromkeys((*inputs, *weights[:1]))), op=law.name
+        )
         graph = None
         if requires & YES:
             edges: list[Any] = []
@@ -550,7 +624,15 @@ class Modules(Trails):
                 edge = tensor.node if tensor.node is not None else tensor if tensor.requires & YES else None
                 if edge is not None:
                     edges.append(edge)
-            graph = Node(law.name, "op" if requires == YES else "maybe", tuple(dict.fromkeys(edges)), (), True if law.frees else None, origin, self.serial())
+            graph = Node(
+                law.name,
+                "op" if requires == YES else "maybe",
+                tuple(dict.fromkeys(edges)),
+                (),
+                True if law.frees else None,
+                origin,
+                self.serial(),
+            )
         first = inputs[0] if inputs else None
         made: list[Tensor] = []
 
@@ -581,7 +663,7 @@ class Modules(Trails):
 
     def _sequential(self, module: Instance, args: list[Any], node: Any, frame: Frame) -> Any:
         value = args[0] if args else UNKNOWN
-        if "rest" in module.state or module.opened and not module.registered:
+        if "rest" in module.state or (module.opened and not module.registered):
             self.call_unknown(args, {})
             return UNKNOWN
         for name, kind in list(module.registered.items()):
@@ -612,7 +694,9 @@ class Modules(Trails):
                     device, dtype = value.device, value.dtype
                 elif type(value) is not bool and value is not None:
                     device, dtype = None, None
-        tensors = [value for _, value in self.parameters_of(module)[0]] + [value for _, value in self.buffers_of(module)]
+        tensors = [value for _, value in self.parameters_of(module)[0]] + [
+            value for _, value in self.buffers_of(module)
+        ]
         for tensor in tensors:
             if device is not MISSING:
                 self.heap.put(tensor, "device", device)
@@ -621,42 +705,71 @@ class Modules(Trails):
                 self.heap.put(tensor, "dtype", dtype)
         return module
 
-    def m_parameters(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_parameters(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         found, complete = self.parameters_of(module)
         origin = self.origin("generator", node, frame, module=module)
-        return Iterator(tuple(value for _, value in found), MISSING if complete else UNKNOWN, "Module.parameters", origin)
+        return Iterator(
+            tuple(value for _, value in found), MISSING if complete else UNKNOWN, "Module.parameters", origin
+        )
 
-    def m_named_parameters(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_named_parameters(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         found, complete = self.parameters_of(module)
         pairs = tuple(Sequence("tuple", (name, value)) for name, value in found)
         rest = MISSING if complete else Sequence("tuple", (Some("str"), UNKNOWN))
         return Iterator(pairs, rest, "Module.named_parameters", self.origin("generator", node, frame))
 
-    def m_buffers(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_buffers(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         return Iterator(tuple(value for _, value in self.buffers_of(module)), MISSING, "Module.buffers")
 
-    def m_named_buffers(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_named_buffers(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         return Iterator(tuple(Sequence("tuple", (n, v)) for n, v in self.buffers_of(module)), MISSING)
 
-    def m_children(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_children(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         found = [module.attributes.get(name) for name, kind in module.registered.items() if kind == "module"]
         return Iterator(tuple(found), UNKNOWN if module.opened else MISSING, "Module.children")
 
-    def m_named_children(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
-        found = [Sequence("tuple", (name, module.attributes.get(name))) for name, kind in module.registered.items() if kind == "module"]
+    def m_named_children(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
+        found = [
+            Sequence("tuple", (name, module.attributes.get(name)))
+            for name, kind in module.registered.items()
+            if kind == "module"
+        ]
         return Iterator(tuple(found), Sequence("tuple", (Some("str"), UNKNOWN)) if module.opened else MISSING)
 
-    def m_modules(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_modules(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         found, complete = self.submodules(module)
         return Iterator(tuple(one for _, one in found), MISSING if complete else UNKNOWN, "Module.modules")
 
-    def m_named_modules(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_named_modules(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         found, complete = self.submodules(module)
         pairs = tuple(Sequence("tuple", (name, one)) for name, one in found)
         return Iterator(pairs, MISSING if complete else Sequence("tuple", (Some("str"), UNKNOWN)))
 
     def m_mode(self, training: bool | None) -> Any:
-        def run(machine: Modules, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        def run(
+            machine: Modules,
+            module: Instance,
+            args: list[Any],
+            keywords: dict[str, Any],
+            node: Any,
+            frame: Frame,
+        ) -> Any:
             on = training
             if on is None:
                 given = args[0] if args else keywords.get("mode", True)
@@ -667,7 +780,9 @@ class Modules(Trails):
 
         return run
 
-    def m_requires_grad(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_requires_grad(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         value = args[0] if args else keywords.get("requires_grad", True)
         for _, parameter in self.parameters_of(module)[0]:
             self.set_flag(parameter, value, node, frame, "requires_grad_")
@@ -676,16 +791,25 @@ class Modules(Trails):
     def set_flag(self, tensor: Tensor, value: Any, node: Any, frame: Frame, how: str) -> None:
         raise NotImplementedError
 
-    def m_zero_grad(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
-        self.clear_gradients([value for _, value in self.parameters_of(module)[0]], keywords.get("set_to_none", args[0] if args else True))
+    def m_zero_grad(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
+        self.clear_gradients(
+            [value for _, value in self.parameters_of(module)[0]],
+            keywords.get("set_to_none", args[0] if args else True),
+        )
         return None
 
     def clear_gradients(self, tensors: list[Tensor], to_none: Any) -> None:
         """`zero_grad()`."""
         for tensor in tensors:
-            self.heap.put(tensor, "grad", None if to_none is True else tensor.grad if to_none is False else UNKNOWN)
+            self.heap.put(
+                tensor, "grad", None if to_none is True else tensor.grad if to_none is False else UNKNOWN
+            )
 
-    def m_state_dict(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_state_dict(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         found, complete = self.parameters_of(module)
         keep = keywords.get("keep_vars") is True
         entries: dict[Any, Any] = {}
@@ -693,8 +817,12 @@ class Modules(Trails):
             entries[name] = value if keep else self.detached(value, node, frame, "state_dict")
         return Mapping(entries, MISSING if complete else UNKNOWN)
 
-    def m_load_state_dict(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
-        tensors = [value for _, value in self.parameters_of(module)[0]] + [value for _, value in self.buffers_of(module)]
+    def m_load_state_dict(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
+        tensors = [value for _, value in self.parameters_of(module)[0]] + [
+            value for _, value in self.buffers_of(module)
+        ]
         strict = keywords.get("strict", args[1] if len(args) > 1 else True)
         if keywords.get("assign") is True:
             for _, one in self.submodules(module)[0]:
@@ -708,7 +836,9 @@ class Modules(Trails):
             self.bump(tensor, node, frame, "load_state_dict", certain=strict is True)
         return OPAQUE_RESULT
 
-    def m_register_buffer(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_register_buffer(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         name = args[0] if args else keywords.get("name")
         value = self.settle(args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN))
         if type(name) is str:
@@ -719,11 +849,19 @@ class Modules(Trails):
             self.heap.put(module, "opened", True)
         return None
 
-    def m_register_parameter(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_register_parameter(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         name = args[0] if args else keywords.get("name")
         value = self.settle(args[1] if len(args) > 1 else keywords.get("param", UNKNOWN))
         if type(value) is Tensor and value.parameter is False:
-            self.refuse("register-parameter", node, frame, self.seen(value, node, frame), name=name if type(name) is str else "?")
+            self.refuse(
+                "register-parameter",
+                node,
+                frame,
+                self.seen(value, node, frame),
+                name=name if type(name) is str else "?",
+            )
         if type(name) is str:
             if type(value) is Tensor and value.name is None:
                 value.name = f"self.{name}"
@@ -732,7 +870,9 @@ class Modules(Trails):
             self.heap.put(module, "opened", True)
         return None
 
-    def m_add_module(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_add_module(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         name = args[0] if args else keywords.get("name")
         value = self.settle(args[1] if len(args) > 1 else keywords.get("module", UNKNOWN))
         if type(name) is str:
@@ -742,13 +882,17 @@ class Modules(Trails):
             self.heap.put(module, "opened", True)
         return None
 
-    def m_apply(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_apply(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         function = args[0] if args else keywords.get("fn")
         for _, one in self.submodules(module)[0]:
             self.call(function, [one], {}, node, frame)
         return module
 
-    def m_get(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_get(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         name = args[0] if args else None
         value: Any = module
         if type(name) is not str:
@@ -758,13 +902,19 @@ class Modules(Trails):
                 value = self.attribute(self.settle(value), part, node, frame)
         return value
 
-    def m_same(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_same(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         return module
 
-    def m_forward(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_forward(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         return self.forward_of_layer(module, args, keywords, node, frame)
 
-    def m_none(self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def m_none(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         return None
 
     # Containers
@@ -777,7 +927,9 @@ class Modules(Trails):
             rest = UNKNOWN
         return entries, rest
 
-    def _container_method(self, module: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+    def _container_method(
+        self, module: Instance, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         kind = (module.library or "").rpartition(".")[2]
         if kind not in _CONTAINERS:
             return self.call_unknown(args, keywords)
@@ -800,7 +952,10 @@ class Modules(Trails):
             self._update_dict(module, kind, first, node, frame)
             return None
         if name == "items":
-            return Iterator(tuple(Sequence("tuple", pair) for pair in entries), MISSING if rest is MISSING else Sequence("tuple", (Some("str"), rest)))
+            return Iterator(
+                tuple(Sequence("tuple", pair) for pair in entries),
+                MISSING if rest is MISSING else Sequence("tuple", (Some("str"), rest)),
+            )
         if name == "keys":
             return Iterator(tuple(key for key, _ in entries), MISSING if rest is MISSING else Some("str"))
         if name == "values":
@@ -830,7 +985,12 @@ class Modules(Trails):
         values = [value for _, value in entries]
         if type(key).__name__ == "SliceValue":
             part = key.known()
-            result = Instance(module.cls if type(module.cls) is Library else Library(module.library or ""), module.library, self.serial(), module.origin)
+            result = Instance(
+                module.cls if type(module.cls) is Library else Library(module.library or ""),
+                module.library,
+                self.serial(),
+                module.origin,
+            )
             result.attributes["training"] = module.attributes.get("training", True)
             if part is None or rest is not MISSING:
                 result.opened = True

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _MOST_FOLDERS_UP = 6
-_ALWAYS_LIBRARIES = frozenset(("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "matplotlib", "sklearn"))
+_ALWAYS_LIBRARIES = frozenset(
+    ("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "matplotlib", "sklearn")
+)
 
 
 class Space:
@@ -27,7 +29,20 @@ class Space:
     `main` spaces are read as the program that is run; others as what an import brings in.
     """
 
-    __slots__ = ("filename", "source", "tree", "name", "main", "names", "state", "functions", "classes", "symbols", "stars", "put_off")
+    __slots__ = (
+        "classes",
+        "filename",
+        "functions",
+        "main",
+        "name",
+        "names",
+        "put_off",
+        "source",
+        "stars",
+        "state",
+        "symbols",
+        "tree",
+    )
 
     def __init__(self, filename: str, source: SourceText, tree: ast.Module, name: str, main: bool) -> None:
         self.filename = filename

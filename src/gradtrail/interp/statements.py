@@ -28,14 +28,45 @@ from gradtrail.interp.values import (
     Tensor,
 )
 
-_PUT_OFF = frozenset((ast.Call, ast.Dict, ast.List, ast.ListComp, ast.DictComp, ast.BinOp, ast.Tuple, ast.Set, ast.IfExp, ast.Subscript, ast.Attribute))
+_PUT_OFF = frozenset(
+    (
+        ast.Call,
+        ast.Dict,
+        ast.List,
+        ast.ListComp,
+        ast.DictComp,
+        ast.BinOp,
+        ast.Tuple,
+        ast.Set,
+        ast.IfExp,
+        ast.Subscript,
+        ast.Attribute,
+    )
+)
 """Expressions at the top of an imported file that are worked out only when the name is used."""
 
 _LARGE_TABLE = 12
 
-_NEVER_STARRED = frozenset(("len", "range", "print", "super", "isinstance", "zip", "enumerate", "list", "dict", "int", "float", "str"))
+_NEVER_STARRED = frozenset(
+    (
+        "len",
+        "range",
+        "print",
+        "super",
+        "isinstance",
+        "zip",
+        "enumerate",
+        "list",
+        "dict",
+        "int",
+        "float",
+        "str",
+    )
+)
 
-_CATCH_ALL = frozenset(("Exception", "BaseException", "RuntimeError", "ValueError", "TypeError", "NotImplementedError"))
+_CATCH_ALL = frozenset(
+    ("Exception", "BaseException", "RuntimeError", "ValueError", "TypeError", "NotImplementedError")
+)
 
 MODULE_NAMES = {"__file__": STR, "__doc__": STR, "__package__": STR, "__spec__": OPAQUE}
 
@@ -43,7 +74,7 @@ MODULE_NAMES = {"__file__": STR, "__doc__": STR, "__package__": STR, "__spec__":
 class Lazy:
     """A name that an import of another project file binds; that file is read when the name is used."""
 
-    __slots__ = ("filename", "name", "busy")
+    __slots__ = ("busy", "filename", "name")
 
     def __init__(self, filename: str, name: str | None) -> None:
         self.filename = filename
@@ -54,7 +85,7 @@ class Lazy:
 class Later:
     """A name of an imported file whose value is worked out when it is first used."""
 
-    __slots__ = ("make", "busy")
+    __slots__ = ("busy", "make")
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
@@ -96,8 +127,10 @@ class Statements(Core):
 
     def s_assign(self, node: ast.Assign, frame: Frame) -> int:
         at_top = frame.function is None and frame.owner is None and frame.caller is None
-        if at_top and len(node.targets) == 1 and (
-            self.importing is frame and type(node.value) in _PUT_OFF or _is_table(node.value)
+        if (
+            at_top
+            and len(node.targets) == 1
+            and ((self.importing is frame and type(node.value) in _PUT_OFF) or _is_table(node.value))
         ):
             target = node.targets[0]
             if type(target) is ast.Name and target.id not in frame.names:
@@ -152,7 +185,9 @@ class Statements(Core):
                         self.heap.put(receiver.registered, target.attr, MISSING)
             elif type(target) is ast.Subscript:
                 receiver = self.settle(self.evaluate(target.value, frame))
-                self.call_method(receiver, "__delitem__", [self.evaluate(target.slice, frame)], {}, target, frame)
+                self.call_method(
+                    receiver, "__delitem__", [self.evaluate(target.slice, frame)], {}, target, frame
+                )
         return NORMAL
 
     def s_outer(self, node: ast.Global | ast.Nonlocal, frame: Frame) -> int:
@@ -252,7 +287,9 @@ class Statements(Core):
         if value is MISSING and space.stars and space.state == "done":
             value = self._from_stars(name, space)
         if value is MISSING:
-            found = self.project.find(name, space.filename, 1) if space.filename.endswith("__init__.py") else None
+            found = (
+                self.project.find(name, space.filename, 1) if space.filename.endswith("__init__.py") else None
+            )
             if found is not None:
                 sub = self.project.module(found)
                 return UNKNOWN if sub is None else Module(sub)
@@ -271,28 +308,28 @@ class Statements(Core):
 
     # Assignment
 
-    def assign(self, target: ast.expr, value: Any, frame: Frame) -> None:
+    def assign(self, target: Any, value: Any, frame: Frame) -> None:
         """Bind `target`, whatever its form, to `value`."""
         kind = type(target)
         if kind is ast.Name:
             if type(value) is Tensor or type(value) is Instance:
-                value.name = target.id  # type: ignore[attr-defined]
-            self.bind(target.id, value, frame)  # type: ignore[attr-defined]
+                value.name = target.id
+            self.bind(target.id, value, frame)
             if self.on_value is not None:
                 self.on_value(target, frame, value)
         elif kind is ast.Attribute:
-            receiver = self.settle(self.evaluate(target.value, frame))  # type: ignore[attr-defined]
-            self.set_attribute(receiver, target.attr, value, target, frame)  # type: ignore[attr-defined]
+            receiver = self.settle(self.evaluate(target.value, frame))
+            self.set_attribute(receiver, target.attr, value, target, frame)
             if self.on_value is not None:
                 self.on_value(target, frame, value)
         elif kind is ast.Subscript:
-            receiver = self.settle(self.evaluate(target.value, frame))  # type: ignore[attr-defined]
-            key = self.evaluate(target.slice, frame)  # type: ignore[attr-defined]
+            receiver = self.settle(self.evaluate(target.value, frame))
+            key = self.evaluate(target.slice, frame)
             self.call_method(receiver, "__setitem__", [key, value], {}, target, frame)
         elif kind is ast.Tuple or kind is ast.List:
-            self.unpack(target.elts, value, target, frame)  # type: ignore[attr-defined]
+            self.unpack(target.elts, value, target, frame)
         elif kind is ast.Starred:
-            self.assign(target.value, value, frame)  # type: ignore[attr-defined]
+            self.assign(target.value, value, frame)
 
     def unpack(self, targets: list[ast.expr], value: Any, node: ast.expr, frame: Frame) -> None:
         """Bind several targets to the items of `value`."""
@@ -332,7 +369,9 @@ class Statements(Core):
             receiver = self.settle(self.evaluate(target.value, frame))
             old = self.attribute(receiver, target.attr, target, frame)
             value = self.evaluate(node.value, frame)
-            self.set_attribute(receiver, target.attr, self.in_place(old, name, value, node, frame), node, frame)
+            self.set_attribute(
+                receiver, target.attr, self.in_place(old, name, value, node, frame), node, frame
+            )
         elif type(target) is ast.Subscript:
             receiver = self.settle(self.evaluate(target.value, frame))
             key = self.evaluate(target.slice, frame)
@@ -345,7 +384,7 @@ class Statements(Core):
     def in_place(self, old: Any, name: str, value: Any, node: Any, frame: Frame) -> Any:
         """`old += value`: a tensor and a list are written, everything else is computed anew."""
         old = self.settle(old)
-        if type(old) in PLAIN or type(old) is Some and old.type != "object":
+        if type(old) in PLAIN or (type(old) is Some and old.type != "object"):
             return self.binary(type(node.op), old, value, node, frame)
         return self.call_method(UNKNOWN if old is MISSING else old, name, [value], {}, node, frame)
 
@@ -383,7 +422,14 @@ class Statements(Core):
             if value.entries:
                 return True
             return False if value.rest is MISSING and value.default is MISSING else None
-        if kind is Function or kind is Class or kind is Library or kind is Module or kind is Bound or kind is Iterator:
+        if (
+            kind is Function
+            or kind is Class
+            or kind is Library
+            or kind is Module
+            or kind is Bound
+            or kind is Iterator
+        ):
             return True
         if kind is Instance:
             plain = type(value.cls) is not Class or value.cls.find("__len__") is MISSING
@@ -395,25 +441,30 @@ class Statements(Core):
             return answers.pop() if len(answers) == 1 else None
         return None
 
-    def narrow(self, test: ast.expr, answer: bool, frame: Frame) -> None:
+    def narrow(self, test: Any, answer: bool, frame: Frame) -> None:
         """What the names in `test` must be for it to have come out as `answer`."""
         kind = type(test)
-        if kind is ast.UnaryOp and type(test.op) is ast.Not:  # type: ignore[attr-defined]
-            self.narrow(test.operand, not answer, frame)  # type: ignore[attr-defined]
+        if kind is ast.UnaryOp and type(test.op) is ast.Not:
+            self.narrow(test.operand, not answer, frame)
         elif kind is ast.BoolOp:
-            every = type(test.op) is ast.And  # type: ignore[attr-defined]
+            every = type(test.op) is ast.And
             if every == answer:
-                for part in test.values:  # type: ignore[attr-defined]
+                for part in test.values:
                     self.narrow(part, answer, frame)
-        elif kind is ast.Compare and len(test.ops) == 1:  # type: ignore[attr-defined]
-            operator, right = test.ops[0], test.comparators[0]  # type: ignore[attr-defined]
+        elif kind is ast.Compare and len(test.ops) == 1:
+            operator, right = test.ops[0], test.comparators[0]
             if type(right) is ast.Constant and right.value is None and type(operator) in (ast.Is, ast.IsNot):
-                self._keep(test.left, lambda one: one is None, (type(operator) is ast.Is) == answer, frame)  # type: ignore[attr-defined]
+                self._keep(test.left, lambda one: one is None, (type(operator) is ast.Is) == answer, frame)
         elif kind is ast.Name or kind is ast.Attribute:
             self._keep(test, lambda one: self.truth(one) is not False, answer, frame, certain=self._falsy)
-        elif kind is ast.Call and type(test.func) is ast.Name and test.func.id == "isinstance" and len(test.args) == 2:  # type: ignore[attr-defined]
-            wanted = self.evaluate(test.args[1], frame)  # type: ignore[attr-defined]
-            self._keep(test.args[0], lambda one: self.is_instance(one, wanted) is not False, answer, frame,  # type: ignore[attr-defined]
+        elif (
+            kind is ast.Call
+            and type(test.func) is ast.Name
+            and test.func.id == "isinstance"
+            and len(test.args) == 2
+        ):
+            wanted = self.evaluate(test.args[1], frame)
+            self._keep(test.args[0], lambda one: self.is_instance(one, wanted) is not False, answer, frame,
                        certain=lambda one: self.is_instance(one, wanted) is not True)  # fmt: skip
 
     def _falsy(self, value: Any) -> bool:
@@ -424,7 +475,7 @@ class Statements(Core):
 
     def _keep(
         self,
-        node: ast.expr,
+        node: Any,
         fits: Callable[[Any], bool],
         answer: bool,
         frame: Frame,
@@ -440,7 +491,11 @@ class Statements(Core):
             return
         if type(value) is not OneOf:
             return
-        others = [one for one in value.values if (fits(one) if answer else (certain or (lambda x: not fits(x)))(one))]
+        others = [
+            one
+            for one in value.values
+            if (fits(one) if answer else (certain or (lambda x: not fits(x)))(one))
+        ]
         if not others or len(others) == len(value.values):
             return
         narrowed = others[0] if len(others) == 1 else OneOf(tuple(others))
@@ -455,7 +510,7 @@ class Statements(Core):
         def arm(statements: list[ast.stmt]) -> Callable[[], int]:
             return lambda: self.block(statements, frame)
 
-        arms = []
+        arms: list[Callable[[], int]] = []
         for case in node.cases:
             answer = self._matches(case.pattern, subject, frame) if case.guard is None else None
             if answer is False:
@@ -591,10 +646,14 @@ class Statements(Core):
     # Definitions and imports
 
     def s_function(self, node: Any, frame: Frame) -> int:
-        lazily = self.importing is frame or self.project.words is not None and frame.function is None and frame.owner is None
+        lazily = self.importing is frame or (
+            self.project.words is not None and frame.function is None and frame.owner is None
+        )
         if lazily and node.decorator_list and node.name not in frame.names:
             frame.space.put_off.append(node)
-            self._put_off(node.name, lambda: self.decorated(self.make_function(node, frame), node, frame), frame)
+            self._put_off(
+                node.name, lambda: self.decorated(self.make_function(node, frame), node, frame), frame
+            )
             return NORMAL
         function = self.make_function(node, frame)
         value = self.decorated(function, node, frame)
@@ -619,7 +678,9 @@ class Statements(Core):
         bases = tuple(self.evaluate(base, frame) for base in node.bases if type(base) is not ast.Starred)
         bases = tuple(base.receiver if type(base) is Bound else base for base in bases)
         cls = Class(node.name, node, frame.space, bases)
-        inner = Frame(cls.members, frame.space, frame if frame.function is not None else frame.scope, frame, node)
+        inner = Frame(
+            cls.members, frame.space, frame if frame.function is not None else frame.scope, frame, node
+        )
         inner.owner = cls
         inner.guarded = frame.guarded
         if self.importing is not frame:
@@ -739,4 +800,4 @@ _STATEMENTS: dict[type, Callable[[Any, Any, Frame], int]] = {
 if hasattr(ast, "TryStar"):
     _STATEMENTS[ast.TryStar] = Statements.s_try
 
-__all__ = ["GONE", "Lazy", "MODULE_NAMES", "Some", "Statements"]
+__all__ = ["GONE", "MODULE_NAMES", "Lazy", "Some", "Statements"]

@@ -65,7 +65,19 @@ _DUNDER = {
 }  # fmt: skip
 
 _DEVICE_FREE = frozenset(
-    ("to", "cpu", "cuda", "type_as", "copy_", "__getitem__", "__setitem__", "index_put_", "set_", "backward", "data")
+    (
+        "to",
+        "cpu",
+        "cuda",
+        "type_as",
+        "copy_",
+        "__getitem__",
+        "__setitem__",
+        "index_put_",
+        "set_",
+        "backward",
+        "data",
+    )
 )
 """Operations that take tensors of different devices."""
 
@@ -73,7 +85,7 @@ _DEVICE_FREE = frozenset(
 class Bound:
     """The arguments of one application of a row, by name, and the tensors among them."""
 
-    __slots__ = ("values", "tensors", "doubt", "any_device")
+    __slots__ = ("any_device", "doubt", "tensors", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -94,6 +106,9 @@ class Tensors(Calls):
         if type(left) is Unknown:
             return self.doubtful_result(right, node, frame)
         if type(left) is Array:
+            arithmetic = name in ("__add__", "__sub__", "__mul__", "__truediv__")
+            if arithmetic and right.requires == YES and self.modes.grad_mode:
+                self.refuse("array-times-tensor", node, frame, self.seen(right, node, frame))
             return UNKNOWN
         if name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
             return self.apply(_MIRROR[name], [right, left], {}, node, frame)
@@ -153,16 +168,25 @@ class Tensors(Calls):
     def refresh(self, tensor: Tensor) -> None:
         """A view whose base was written through another view: its history is that of the base now."""
         base = tensor.base
-        if base is None or base.node is None or base.node.name != "CopySlices" or tensor.view_kind != "ordinary":
+        if (
+            base is None
+            or base.node is None
+            or base.node.name != "CopySlices"
+            or tensor.view_kind != "ordinary"
+        ):
             return
         if tensor.node is not None and tensor.node.serial > base.node.serial:
             return
-        node = Node("AsStridedBackward0", base.node.kind, (base.node,), (), False, base.node.origin, self.serial())
+        node = Node(
+            "AsStridedBackward0", base.node.kind, (base.node,), (), False, base.node.origin, self.serial()
+        )
         self.heap.put(tensor, "node", node)
         self.heap.put(tensor, "requires", base.requires)
         self.heap.put(tensor, "leaf", NON_LEAF if base.requires == YES else ANY_LEAF)
 
-    def bind_row(self, row: Operation, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Bound:
+    def bind_row(
+        self, row: Operation, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Bound:
         """The arguments of a call by the row's parameter names, and the tensors among them in order."""
         bound = Bound()
         values = bound.values
@@ -171,7 +195,11 @@ class Tensors(Calls):
         for index, value in enumerate(args):
             if gathers and index >= names.index(gathers):
                 taken = args[index:]
-                single = len(taken) == 1 and type(taken[0]) is Dtype or len(taken) == 1 and (type(taken[0]) is not Tensor or gathers + "*" in row.tensors) and type(taken[0]) in (Sequence, Tensor)
+                single = (len(taken) == 1 and type(taken[0]) is Dtype) or (
+                    len(taken) == 1
+                    and (type(taken[0]) is not Tensor or gathers + "*" in row.tensors)
+                    and type(taken[0]) in (Sequence, Tensor)
+                )
                 values[gathers] = taken[0] if single else Sequence("tuple", tuple(taken))
                 break
             if index < len(names):
@@ -259,8 +287,10 @@ class Tensors(Calls):
         if kind == "cut":
             return self.cut(own, node, frame)
         out = bound.values.get("out")
-        if type(out) is Tensor and self.modes.grad_mode is True and (
-            out.requires == YES or any(t.requires == YES for _, t in tensors)
+        if (
+            type(out) is Tensor
+            and self.modes.grad_mode is True
+            and (out.requires == YES or any(t.requires == YES for _, t in tensors))
         ):
             self.refuse("out-requires-grad", node, frame, self.seen(out, node, frame), op=row.name)
         result = self._computed(row, bound, own, node, frame)
@@ -300,11 +330,15 @@ class Tensors(Calls):
         if dtype is not None and dtypes.can_require_grad(dtype) is False:
             requires = NO
         known_shape = row.shape != "?" and not bound.doubt
-        plain = {name: plain_value(value) for name, value in bound.values.items()} if known_shape or row.outputs else {}
+        plain = (
+            {name: plain_value(value) for name, value in bound.values.items()}
+            if known_shape or row.outputs
+            else {}
+        )
         shape = self.shape_of(row, bound, plain) if known_shape else None
         origin = self.origin("computed", node, frame, parents, op=row.name)
         names = row.outputs
-        views = row.result in ("view", "views") or row.result == "maybe-view" and is_contiguous(own)
+        views = row.result in ("view", "views") or (row.result == "maybe-view" and is_contiguous(own))
         results: list[Tensor] = []
         graph: Node | None = None
         if requires & YES:
@@ -351,12 +385,24 @@ class Tensors(Calls):
         sizes = plain.get("split_size_or_sections")
         for _ in range(number - 1):
             other = self.new_tensor(first.origin)
-            for field in ("requires", "leaf", "node", "dtype", "device", "shape", "storage", "base", "view_kind", "conj", "result_of"):
+            for field in (
+                "requires",
+                "leaf",
+                "node",
+                "dtype",
+                "device",
+                "shape",
+                "storage",
+                "base",
+                "view_kind",
+                "conj",
+                "result_of",
+            ):
                 setattr(other, field, getattr(first, field))
             results.append(other)
         if type(sizes) is tuple and own.shape is not None and type(plain.get("dim", 0)) is int:
             dim = plain.get("dim", 0) % len(own.shape)
-            for size, result in zip(sizes, results):
+            for size, result in zip(sizes, results, strict=False):
                 result.shape = (*own.shape[:dim], size, *own.shape[dim + 1 :])
         return Sequence("tuple", tuple(results[:number]))
 
@@ -372,7 +418,9 @@ class Tensors(Calls):
             result.requires = own.requires
             result.leaf = LEAF
             result.node = None
-            result.view_kind = "inference" if self.modes.inference_mode else "no-grad" if kind == "ordinary" else kind
+            result.view_kind = (
+                "inference" if self.modes.inference_mode else "no-grad" if kind == "ordinary" else kind
+            )
         elif self.modes.grad_mode is None:
             result.requires, result.leaf = own.requires | result.requires, ANY_LEAF
 
@@ -404,14 +452,26 @@ class Tensors(Calls):
                 if type(value.rest) is Tensor:
                     operands.append((value.rest.dtype, None, False))
             elif type(value) in (int, float, bool, complex):
-                operands.append(({int: "int64", float: "float32", bool: "bool", complex: "complex64"}[type(value)], True, True))
+                operands.append(
+                    (
+                        {int: "int64", float: "float32", bool: "bool", complex: "complex64"}[type(value)],
+                        True,
+                        True,
+                    )
+                )
             elif type(value) is Some:
                 known = {"int": "int64", "float": "float32", "bool": "bool"}.get(value.type)
                 operands.append((known, True, True))
             elif type(value) is Unknown:
                 operands.append((None, None, False))
         asked = bound.values.get("dtype")
-        arguments = {"dtype": asked.name if asked.name else UNKNOWN} if type(asked) is Dtype else {"dtype": asked} if asked is not None else {}
+        arguments = (
+            {"dtype": asked.name if asked.name else UNKNOWN}
+            if type(asked) is Dtype
+            else {"dtype": asked}
+            if asked is not None
+            else {}
+        )
         return dtypes.dtype_of(row.dtype, operands, arguments, self.modes.default_dtype)
 
     def shape_of(self, row: Operation, bound: Bound, plain: dict[str, Any]) -> Shape:
@@ -428,7 +488,9 @@ class Tensors(Calls):
                 if value.rest is not MISSING:
                     return None
                 seen.extend(item.shape if type(item) is Tensor else () for item in value.items)
-            elif type(value) in (int, float, bool) or type(value) is Some and value.type in ("int", "float", "bool", "number"):
+            elif type(value) in (int, float, bool) or (
+                type(value) is Some and value.type in ("int", "float", "bool", "number")
+            ):
                 seen.append(())
         arguments: dict[str, Any] = {**row.defaults, **plain}
         try:
@@ -442,9 +504,13 @@ class Tensors(Calls):
         for _, tensor in bound.tensors:
             if tensor.device is None:
                 return None
-            if found is None or found.kind == "cpu" and tensor.shape != ():
+            if found is None or (found.kind == "cpu" and tensor.shape != ()):
                 found = tensor.device
-            elif tensor.shape != () and found is not tensor.device and (found.kind, found.name) != (tensor.device.kind, tensor.device.name):
+            elif (
+                tensor.shape != ()
+                and found is not tensor.device
+                and (found.kind, found.name) != (tensor.device.kind, tensor.device.name)
+            ):
                 return None
         return None if bound.doubt else found
 
@@ -465,7 +531,13 @@ class Tensors(Calls):
                     saved.append(Saved(what, tensor, sure and certain))
         frees: bool | None
         if row.saves:
-            frees = True if kept or (not row.exact_saves and row.frees) else None if not row.exact_saves else (None if any(self._needed(n, bound)[1] for _, n in row.saves) else False)
+            frees = (
+                True
+                if kept or (not row.exact_saves and row.frees)
+                else None
+                if not row.exact_saves
+                else (None if any(self._needed(n, bound)[1] for _, n in row.saves) else False)
+            )
         else:
             frees = row.frees if row.exact_saves or row.frees else None
         self._check_inference(row, saved, origin)
@@ -500,7 +572,13 @@ class Tensors(Calls):
         for entry in saved:
             if entry.sure and entry.tensor.inference is True and not self.modes.inference_mode:
                 frame, node = origin.frame, origin.node
-                self.refuse("inference-saved", node, frame, self.seen(entry.tensor, node, frame, "inference"), op=row.name)
+                self.refuse(
+                    "inference-saved",
+                    node,
+                    frame,
+                    self.seen(entry.tensor, node, frame, "inference"),
+                    op=row.name,
+                )
 
     # Writing in place
 
@@ -516,19 +594,41 @@ class Tensors(Calls):
 
     def check_write(self, own: Tensor, bound: Bound | None, node: Any, frame: Frame, op: str) -> None:
         """What torch refuses to write in place (check_inplace in torch/csrc/autograd/VariableTypeUtils.h)."""
-        if own.result_of in ("expand", "expand_as", "broadcast_to") and own.origin.kind == "computed" and _repeats(own):
+        if (
+            own.result_of in ("expand", "expand_as", "broadcast_to")
+            and own.origin.kind == "computed"
+            and _repeats(own)
+        ):
             self.refuse("expanded-in-place", node, frame, self.seen(own, node, frame, "shape"), op=op)
         if own.inference is True and self.modes.inference_mode is False and self.modes.grad_mode is not None:
             self.refuse("inference-in-place", node, frame, self.seen(own, node, frame, "inference"), op=op)
         if self.modes.grad_mode is not True:
             return
-        needs = own.requires == YES or (bound is not None and any(t.requires == YES for _, t in bound.tensors))
+        needs = own.requires == YES or (
+            bound is not None and any(t.requires == YES for _, t in bound.tensors)
+        )
         if own.base is not None and own.view_kind and needs:
-            key = {"multi": "multi-view-in-place", "no-grad": "no-grad-view-in-place", "function": "function-view-in-place"}.get(own.view_kind)
+            key = {
+                "multi": "multi-view-in-place",
+                "no-grad": "no-grad-view-in-place",
+                "function": "function-view-in-place",
+            }.get(own.view_kind)
             if key is not None:
                 self.refuse(key, node, frame, self.seen(own, node, frame), op=op)
-            if own.requires == YES and own.base.requires == YES and own.base.leaf & NON_LEAF == 0 and own.base.node is None:
-                self.refuse("leaf-view-in-place", node, frame, self.seen(own, node, frame), (self.seen(own.base, node, frame),), op=op)
+            if (
+                own.requires == YES
+                and own.base.requires == YES
+                and own.base.leaf & NON_LEAF == 0
+                and own.base.node is None
+            ):
+                self.refuse(
+                    "leaf-view-in-place",
+                    node,
+                    frame,
+                    self.seen(own, node, frame),
+                    (self.seen(own.base, node, frame),),
+                    op=op,
+                )
         if own.requires == YES and own.leaf & NON_LEAF == 0:
             self.refuse("leaf-in-place", node, frame, self.seen(own, node, frame), op=op)
 
@@ -536,7 +636,9 @@ class Tensors(Calls):
         """`int_tensor += float_tensor`: the result cannot be cast back."""
         if row.name not in ("add_", "sub_", "mul_", "div_", "pow_") or own.dtype is None:
             return
-        operands: list[tuple[str | None, bool | None, bool]] = [(own.dtype, None if own.shape is None else own.shape == (), False)]
+        operands: list[tuple[str | None, bool | None, bool]] = [
+            (own.dtype, None if own.shape is None else own.shape == (), False)
+        ]
         other = bound.values.get("other", bound.values.get("exponent"))
         if type(other) is Tensor:
             operands.append((other.dtype, None if other.shape is None else other.shape == (), False))
@@ -545,10 +647,22 @@ class Tensors(Calls):
         else:
             return
         result = dtypes.promote(operands, self.modes.default_dtype)
-        if row.name == "div_" and result is not None and dtypes.category(result) in ("integer", "bool") and bound.values.get("rounding_mode") is None:
+        if (
+            row.name == "div_"
+            and result is not None
+            and dtypes.category(result) in ("integer", "bool")
+            and bound.values.get("rounding_mode") is None
+        ):
             result = self.modes.default_dtype
         if result is not None and dtypes.can_cast(result, own.dtype) is False:
-            self.refuse("result-type-cast", node, frame, self.seen(own, node, frame, "dtype"), result=result, target=own.dtype)
+            self.refuse(
+                "result-type-cast",
+                node,
+                frame,
+                self.seen(own, node, frame, "dtype"),
+                result=result,
+                target=own.dtype,
+            )
 
     def bump(self, own: Tensor, node: Any, frame: Frame, op: str, certain: bool = True) -> None:
         """The storage of `own` has been written: its version goes up."""
@@ -563,16 +677,23 @@ class Tensors(Calls):
             put(storage, "writes", (*storage.writes, self.origin("written", node, frame, (own,), op=op)))
 
     def rebase(
-        self, row: Operation, bound: Bound, own: Tensor, requires: int, node: Any, frame: Frame, slices: bool = False
+        self,
+        row: Operation,
+        bound: Bound,
+        own: Tensor,
+        requires: int,
+        node: Any,
+        frame: Frame,
+        slices: bool = False,
     ) -> None:
         """Make `own` (and the base it views) the result of the in-place operation."""
         parents = tuple(tensor for _, tensor in bound.tensors)
         origin = self.origin("computed", node, frame, parents, op=row.name)
         put = self.heap.put
-        if self.modes.grad_mode is False or row.gradient == "no" and own.requires == NO:
+        if self.modes.grad_mode is False or (row.gradient == "no" and own.requires == NO):
             self.bump(own, node, frame, row.name)
             return
-        if not requires & YES or own.dtype is not None and dtypes.can_require_grad(own.dtype) is False:
+        if not requires & YES or (own.dtype is not None and dtypes.can_require_grad(own.dtype) is False):
             self.bump(own, node, frame, row.name)
             return
         graph = self.record(row, bound, origin, requires)
@@ -587,7 +708,9 @@ class Tensors(Calls):
             graph.name = "CopySlices"
         if base is not None and own.view_kind:
             edges = tuple(edge for edge in (edge_of(base), graph) if edge is not None)
-            written = Node("CopySlices", "op" if requires == YES else "maybe", edges, (), False, origin, self.serial())
+            written = Node(
+                "CopySlices", "op" if requires == YES else "maybe", edges, (), False, origin, self.serial()
+            )
             put(base, "node", written)
             put(base, "requires", base.requires | requires if requires != YES else YES)
             put(base, "leaf", NON_LEAF if requires == YES else ANY_LEAF)
@@ -610,7 +733,15 @@ class Tensors(Calls):
             return self.converted(own, own.dtype, CPU, node, frame, name, False)
         if name == "cuda":
             device = device_from(bound.values.get("device")) or Device("other", "cuda")
-            return self.converted(own, own.dtype, device if device.kind != "cpu" else Device("other", "cuda"), node, frame, name, False)
+            return self.converted(
+                own,
+                own.dtype,
+                device if device.kind != "cpu" else Device("other", "cuda"),
+                node,
+                frame,
+                name,
+                False,
+            )
         if row.same_when == "same-dtype":
             target = row.dtype if dtypes.category(row.dtype) is not None else self.dtype_of(row, bound)
             return self.converted(own, target, own.device, node, frame, name, False)
@@ -642,7 +773,9 @@ class Tensors(Calls):
             if own.shape is None:
                 return None
             wanted = {"atleast_1d": 1, "atleast_2d": 2, "atleast_3d": 3}.get(row.name)
-            return len(own.shape) >= wanted if wanted else len(own.shape) == 1 if row.name == "flatten" else None
+            return (
+                len(own.shape) >= wanted if wanted else len(own.shape) == 1 if row.name == "flatten" else None
+            )
         if when == "contiguous":
             return True if is_contiguous(own) else None
         return None
@@ -674,10 +807,25 @@ class Tensors(Calls):
                         known_dtype = False
                     device, dtype = (None, None) if value is first else (device, None)
         copy = values.get("copy", False)
-        return self.converted(own, dtype if known_dtype else None, device if known_device else None, node, frame, row.name, copy is True)
+        return self.converted(
+            own,
+            dtype if known_dtype else None,
+            device if known_device else None,
+            node,
+            frame,
+            row.name,
+            copy is True,
+        )
 
     def converted(
-        self, own: Tensor, dtype: str | None, device: Device | None, node: Any, frame: Frame, name: str, copy: bool
+        self,
+        own: Tensor,
+        dtype: str | None,
+        device: Device | None,
+        node: Any,
+        frame: Frame,
+        name: str,
+        copy: bool,
     ) -> Tensor:
         """`own` as a tensor of `dtype` on `device`: itself where nothing is to be converted.
 
@@ -688,15 +836,33 @@ class Tensors(Calls):
         if not copy and same_dtype and on_cpu and elsewhere:
             return own
         moves_for_sure = copy or same_dtype is False or on_cpu is False
-        result = self.new_tensor(self.origin("moved" if same_dtype is not False else "cast", node, frame, (own,), op=name, device=device.name if device else "", dtype=dtype or ""))
+        result = self.new_tensor(
+            self.origin(
+                "moved" if same_dtype is not False else "cast",
+                node,
+                frame,
+                (own,),
+                op=name,
+                device=device.name if device else "",
+                dtype=dtype or "",
+            )
+        )
         result.dtype, result.shape, result.device = dtype, own.shape, device
         result.conj, result.result_of = own.conj, name
-        result.inference = own.inference if not moves_for_sure and own.inference == self.modes.inference_mode else (self.modes.inference_mode if moves_for_sure else None)
+        result.inference = (
+            own.inference
+            if not moves_for_sure and own.inference == self.modes.inference_mode
+            else (self.modes.inference_mode if moves_for_sure else None)
+        )
         if dtype is not None and dtypes.can_require_grad(dtype) is False:
             result.requires, result.leaf = NO, LEAF
             result.steps = (self.origin("integers", node, frame, (own,), op=name, dtype=dtype),)
             return result
-        recorded = own.requires if self.modes.grad_mode else (NO if self.modes.grad_mode is False else own.requires | NO)
+        recorded = (
+            own.requires
+            if self.modes.grad_mode
+            else (NO if self.modes.grad_mode is False else own.requires | NO)
+        )
         computed = LEAF if recorded == NO else NON_LEAF if recorded == YES else ANY_LEAF
         if moves_for_sure:
             result.requires, result.leaf, result.parameter = recorded, computed, False
@@ -725,12 +891,16 @@ class Tensors(Calls):
         """Whether a tensor on `old` is already on `new`: where the device is the CPU, and elsewhere."""
         if new is None or old is None:
             return None, None
-        if old is new or old.kind == new.kind == "cpu" or (old.kind, old.name) == (new.kind, new.name) and old.kind != "symbol":
+        if (
+            old is new
+            or old.kind == new.kind == "cpu"
+            or ((old.kind, old.name) == (new.kind, new.name) and old.kind != "symbol")
+        ):
             return True, True
         kinds = {old.kind, new.kind}
         if kinds == {"cpu", "other"}:
             return False, False
-        if kinds == {"cpu", "chosen"} or kinds == {"cpu", "symbol"}:
+        if kinds in ({"cpu", "chosen"}, {"cpu", "symbol"}):
             return True, False
         if kinds <= {"other", "chosen"}:
             return True, True
@@ -743,7 +913,9 @@ class Tensors(Calls):
         result.dtype, result.device, result.shape, result.conj = own.dtype, own.device, own.shape, own.conj
         result.inference = own.inference
         if op == "data":
-            result.storage = Storage(own.storage.memory)  # its version counter is its own: a write through it is not seen
+            result.storage = Storage(
+                own.storage.memory
+            )  # its version counter is its own: a write through it is not seen
         else:
             result.storage = own.storage
         result.result_of = op
@@ -766,7 +938,11 @@ class Tensors(Calls):
         """Tensors with dimensions must be on one device."""
         if bound.any_device or len(bound.tensors) < 2 or row.name.partition(".")[0] in _DEVICE_FREE:
             return
-        placed = [(name, t) for name, t in bound.tensors if t.device is not None and t.shape is not None and t.shape != ()]
+        placed = [
+            (name, t)
+            for name, t in bound.tensors
+            if t.device is not None and t.shape is not None and t.shape != ()
+        ]
         for index, (_, one) in enumerate(placed):
             for _, other in placed[index + 1 :]:
                 self.check_same_device(one, other, node, frame, row.name)
@@ -796,18 +972,35 @@ class Tensors(Calls):
         found = dtype_demands.refusal(row.name, facts)
         if found is None:
             return
-        first = bound.tensors[found.index][1]
+        first = bound.tensors[found.position][1]
         second = None if found.other is None else bound.tensors[found.other][1]
         if second is not None and first.parameter:
             first, second = second, first
         others = () if second is None else (self.seen(second, node, frame, "dtype"),)
-        key = "dtype-mismatch-matmul" if found.key == "dtype-mismatch" and row.name in _PRODUCTS else found.key
-        self.refuse(key, node, frame, self.seen(first, node, frame, "dtype"), others, op=row.name, wanted=" or ".join(found.wanted))
+        key = (
+            "dtype-mismatch-matmul" if found.key == "dtype-mismatch" and row.name in _PRODUCTS else found.key
+        )
+        self.refuse(
+            key,
+            node,
+            frame,
+            self.seen(first, node, frame, "dtype"),
+            others,
+            op=row.name,
+            wanted=" or ".join(found.wanted),
+        )
 
 
 _PRODUCTS = frozenset(("nn.functional.linear", "linear", "matmul", "matmul.folded", "mm", "bmm"))
 
-_MIRROR = {"__eq__": "__eq__", "__ne__": "__ne__", "__lt__": "__gt__", "__gt__": "__lt__", "__le__": "__ge__", "__ge__": "__le__"}
+_MIRROR = {
+    "__eq__": "__eq__",
+    "__ne__": "__ne__",
+    "__lt__": "__gt__",
+    "__gt__": "__lt__",
+    "__le__": "__ge__",
+    "__ge__": "__le__",
+}
 
 
 def _edges(tensors: list[Tensor]) -> tuple[Any, ...]:
@@ -822,7 +1015,13 @@ def _edges(tensors: list[Tensor]) -> tuple[Any, ...]:
 def _repeats(tensor: Tensor) -> bool:
     """Whether an expanded view certainly has several elements at one place of memory."""
     base = tensor.base
-    if base is None or tensor.shape is None or base.shape is None or None in tensor.shape or None in base.shape:
+    if (
+        base is None
+        or tensor.shape is None
+        or base.shape is None
+        or None in tensor.shape
+        or None in base.shape
+    ):
         return False
     number, held = 1, 1
     for size in tensor.shape:
@@ -834,7 +1033,11 @@ def _repeats(tensor: Tensor) -> bool:
 
 def is_contiguous(tensor: Tensor) -> bool:
     """Whether a tensor is certainly contiguous: made by a factory and never viewed otherwise."""
-    return tensor.base is None and tensor.origin.kind in ("created", "created-no-grad", "parameter", "module-parameter") and tensor.shape is not None
+    return (
+        tensor.base is None
+        and tensor.origin.kind in ("created", "created-no-grad", "parameter", "module-parameter")
+        and tensor.shape is not None
+    )
 
 
 def value_kind(value: Any) -> str:
@@ -846,7 +1049,7 @@ def value_kind(value: Any) -> str:
         return "matrix" if len(value.shape) <= 2 else "batch"
     if kind is bool:
         return "true" if value else "false"
-    if kind in (int, float) or kind is Some and value.type in ("int", "float", "number"):
+    if kind in (int, float) or (kind is Some and value.type in ("int", "float", "number")):
         return "number"
     if kind is Dtype:
         return "dtype"
@@ -905,13 +1108,32 @@ def device_from(value: Any) -> Device | None:
 def _python_result(name: str) -> Any:
     if name in ("size", "shape"):
         return UNKNOWN
-    if name in ("dim", "ndimension", "numel", "nelement", "element_size", "get_device", "data_ptr", "storage_offset", "__len__", "__int__", "__index__"):
+    if name in (
+        "dim",
+        "ndimension",
+        "numel",
+        "nelement",
+        "element_size",
+        "get_device",
+        "data_ptr",
+        "storage_offset",
+        "__len__",
+        "__int__",
+        "__index__",
+    ):
         return INT
     if name in ("item",):
         return NUMBER
     if name == "__float__":
         return FLOAT
-    if name.startswith("is_") or name in ("__bool__", "equal", "allclose", "requires_grad", "retains_grad", "__contains__"):
+    if name.startswith("is_") or name in (
+        "__bool__",
+        "equal",
+        "allclose",
+        "requires_grad",
+        "retains_grad",
+        "__contains__",
+    ):
         return BOOL
     return UNKNOWN
 
@@ -936,7 +1158,9 @@ def _shape_of_view(name: str, plain: dict[str, Any], shape: Shape, number: int |
 def _number_of_views(name: str, plain: dict[str, Any], shape: Shape, operands: int) -> int | None:
     if name == "chunk":
         number, dim = plain.get("chunks"), plain.get("dim", 0)
-        size = shape[dim] if shape is not None and type(dim) is int and -len(shape) <= dim < len(shape) else None
+        size = (
+            shape[dim] if shape is not None and type(dim) is int and -len(shape) <= dim < len(shape) else None
+        )
         if type(number) is int and number > 0:
             return number if size is None or size % number == 0 else None
     if name in ("split", "tensor_split"):
@@ -944,12 +1168,25 @@ def _number_of_views(name: str, plain: dict[str, Any], shape: Shape, operands: i
         if type(sizes) is tuple:
             return len(sizes)
         dim = plain.get("dim", 0)
-        if type(sizes) is int and sizes > 0 and shape is not None and type(dim) is int and -len(shape) <= dim < len(shape) and shape[dim] is not None:
+        if (
+            type(sizes) is int
+            and sizes > 0
+            and shape is not None
+            and type(dim) is int
+            and -len(shape) <= dim < len(shape)
+            and shape[dim] is not None
+        ):
             number = -(-shape[dim] // sizes)
             return number if number <= 32 else None
     if name == "unbind":
         dim = plain.get("dim", 0)
-        if shape is not None and type(dim) is int and -len(shape) <= dim < len(shape) and shape[dim] is not None and shape[dim] <= 32:
+        if (
+            shape is not None
+            and type(dim) is int
+            and -len(shape) <= dim < len(shape)
+            and shape[dim] is not None
+            and shape[dim] <= 32
+        ):
             return int(shape[dim])
     if name in ("meshgrid", "broadcast_tensors"):
         return operands or None

@@ -10,8 +10,8 @@ from gradtrail.interp.events import Seen, Step
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import Graph
 from gradtrail.interp.values import (
-    LEAF_ON_CPU,
     LEAF_ELSEWHERE,
+    LEAF_ON_CPU,
     NO,
     NON_LEAF,
     NON_LEAF_ELSEWHERE,
@@ -27,7 +27,6 @@ from gradtrail.interp.values import (
     Tensor,
 )
 from gradtrail.laws.text import Text, text
-from gradtrail.source.place import Place
 
 LONGEST_TRAIL = 7
 
@@ -86,7 +85,10 @@ SENTENCES: dict[str, str] = {
 def sentence(origin: Origin) -> Text:
     """What happened at an origin."""
     template = SENTENCES[origin.kind]
-    return text(template, **{key: value for key, value in (origin.fields or {}).items() if "{" + key + "}" in template})
+    return text(
+        template,
+        **{key: value for key, value in (origin.fields or {}).items() if "{" + key + "}" in template},
+    )
 
 
 class Trails(Graph):
@@ -125,7 +127,12 @@ class Trails(Graph):
     def recording_step(self, frame: Frame) -> tuple[Step, ...]:
         """That grad mode is on in the function of `frame`, if nothing in it calls backward."""
         function = frame.function
-        if function is None or function.mode is not None or type(function.node) is ast.Lambda or _trains(function.node):
+        if (
+            function is None
+            or function.mode is not None
+            or type(function.node) is ast.Lambda
+            or _trains(function.node)
+        ):
             return ()
         place = self.place(function.node, frame)
         place = place._replace(end_row=place.row, end_column=place.column + len("def ") + len(function.name))
@@ -136,8 +143,13 @@ class Trails(Graph):
         function = function.method if type(function) is Bound else function
         if type(function) is not Function or type(function.node) is ast.Lambda:
             return ()
-        returns = [one for one in ast.walk(function.node) if type(one) is ast.Return and one.value is not None]
-        return tuple(Step(function.space.source.place(one), "returned", text(SENTENCES["returned"])) for one in returns[-1:])
+        returns = [
+            one for one in ast.walk(function.node) if type(one) is ast.Return and one.value is not None
+        ]
+        return tuple(
+            Step(function.space.source.place(one), "returned", text(SENTENCES["returned"]))
+            for one in returns[-1:]
+        )
 
     def steps_of(self, origins: Iterable[Origin], frame: Frame) -> tuple[Step, ...]:
         """The steps of `origins` in order, with the calls that lead from `frame` to them; one a line."""
@@ -158,11 +170,12 @@ class Trails(Graph):
                 caller = caller.caller
         return _shortened(steps)
 
-
     def _layer_steps(self, origin: Origin) -> list[Step]:
         """Where a layer was made whose options matter for what it did: in place, or without reduction."""
         layer = (origin.fields or {}).get("layer")
-        if layer is None or not (layer.attributes.get("inplace") is True or layer.attributes.get("reduction") == "none"):
+        if layer is None or not (
+            layer.attributes.get("inplace") is True or layer.attributes.get("reduction") == "none"
+        ):
             return []
         return [Step(self.place(layer.origin.node, layer.origin.frame), "layer", text(SENTENCES["layer"]))]
 
@@ -171,7 +184,9 @@ def _trains(node: Any) -> bool:
     """Whether a function calls `backward` itself; remembered on the node."""
     known = getattr(node, "gradtrail_trains", None)
     if known is None:
-        known = any(type(part) is ast.Attribute and part.attr in ("backward", "step") for part in ast.walk(node))
+        known = any(
+            type(part) is ast.Attribute and part.attr in ("backward", "step") for part in ast.walk(node)
+        )
         node.gradtrail_trains = known
     return bool(known)
 
@@ -272,11 +287,15 @@ def _one_a_line(origins: list[Origin]) -> list[Origin]:
 
 
 def _source_of_dtype(tensor: Tensor) -> Tensor | None:
-    return next((one for one in tensor.origin.parents if one.dtype == tensor.dtype and one is not tensor), None)
+    return next(
+        (one for one in tensor.origin.parents if one.dtype == tensor.dtype and one is not tensor), None
+    )
 
 
 def _source_of_device(tensor: Tensor) -> Tensor | None:
-    return next((one for one in tensor.origin.parents if one.device is tensor.device and one is not tensor), None)
+    return next(
+        (one for one in tensor.origin.parents if one.device is tensor.device and one is not tensor), None
+    )
 
 
 def _source_of_shape(tensor: Tensor) -> Tensor | None:

@@ -32,8 +32,8 @@ class Unknown:
         return f"Unknown({self.reason})"
 
 
-UNKNOWN = Unknown("not followed")
-MISSING = Unknown("not bound")
+UNKNOWN: Any = Unknown("not followed")
+MISSING: Any = Unknown("not bound")
 
 
 class Some:
@@ -111,7 +111,7 @@ class Storage:
     `version` counts in-place writes: an int, an `AtLeast`, or Unknown; `writes` holds an `Origin` for each of them.
     """
 
-    __slots__ = ("version", "writes", "memory")
+    __slots__ = ("memory", "version", "writes")
 
     def __init__(self, memory: Any = None) -> None:
         self.version: Any = 0
@@ -125,9 +125,17 @@ class Origin:
     `kind` names a template of `trails.SENTENCES`; `parents` are the tensors it was made from.
     """
 
-    __slots__ = ("kind", "node", "frame", "fields", "parents", "serial")
+    __slots__ = ("fields", "frame", "kind", "node", "parents", "serial")
 
-    def __init__(self, kind: str, node: Any, frame: Any, fields: dict[str, Any] | None, parents: tuple[Tensor, ...], serial: int) -> None:
+    def __init__(
+        self,
+        kind: str,
+        node: Any,
+        frame: Any,
+        fields: dict[str, Any] | None,
+        parents: tuple[Tensor, ...],
+        serial: int,
+    ) -> None:
         self.kind = kind
         self.node = node
         self.frame = frame
@@ -139,7 +147,7 @@ class Origin:
 class Saved:
     """What a node keeps for backward: a tensor's storage at a version. `name` is the argument."""
 
-    __slots__ = ("name", "tensor", "storage", "version", "sure")
+    __slots__ = ("name", "storage", "sure", "tensor", "version")
 
     def __init__(self, name: str, tensor: Tensor, sure: bool) -> None:
         self.name = name
@@ -165,9 +173,31 @@ class Node:
     edges, by the branch taken); "opaque" (what lies behind it is not known).
     """
 
-    __slots__ = ("name", "kind", "edges", "saved", "frees", "freed", "origin", "serial", "once", "results", "refusal", "function")
+    __slots__ = (
+        "edges",
+        "freed",
+        "frees",
+        "function",
+        "kind",
+        "name",
+        "once",
+        "origin",
+        "refusal",
+        "results",
+        "saved",
+        "serial",
+    )
 
-    def __init__(self, name: str, kind: str, edges: tuple[Any, ...], saved: tuple[Saved, ...], frees: bool | None, origin: Origin, serial: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        edges: tuple[Any, ...],
+        saved: tuple[Saved, ...],
+        frees: bool | None,
+        origin: Origin,
+        serial: int,
+    ) -> None:
         self.name = name
         self.kind = kind
         self.edges = edges
@@ -195,9 +225,28 @@ class Tensor:
     """
 
     __slots__ = (
-        "requires", "leaf", "node", "storage", "base", "view_kind", "dtype", "device", "shape", "conj",
-        "inference", "retains", "grad", "steps", "parameter", "name", "many", "serial", "same_on_cpu",
-        "attributes", "result_of", "hooks",
+        "attributes",
+        "base",
+        "conj",
+        "device",
+        "dtype",
+        "grad",
+        "hooks",
+        "inference",
+        "leaf",
+        "many",
+        "name",
+        "node",
+        "parameter",
+        "requires",
+        "result_of",
+        "retains",
+        "same_on_cpu",
+        "serial",
+        "shape",
+        "steps",
+        "storage",
+        "view_kind",
     )  # fmt: skip
 
     def __init__(self, serial: int, origin: Origin) -> None:
@@ -244,7 +293,7 @@ def edge_of(tensor: Tensor) -> Node | Tensor | None:
 class Array:
     """A numpy array. dtype is a name or None; `memory` is equal for what shares it."""
 
-    __slots__ = ("dtype", "shape", "memory")
+    __slots__ = ("dtype", "memory", "shape")
 
     def __init__(
         self, dtype: str | None = None, shape: tuple[int | None, ...] | None = None, memory: Any = None
@@ -261,7 +310,7 @@ class Sequence:
     stands for any number of further elements (its length is then unknown).
     """
 
-    __slots__ = ("kind", "items", "rest", "names", "origin")
+    __slots__ = ("items", "kind", "names", "origin", "rest")
 
     def __init__(
         self,
@@ -284,7 +333,7 @@ class Sequence:
 class Mapping:
     """A dict. heap: entries (by known key), rest (values under keys that are not known)."""
 
-    __slots__ = ("entries", "rest", "default", "origin")
+    __slots__ = ("default", "entries", "origin", "rest")
 
     def __init__(
         self,
@@ -305,10 +354,14 @@ class Iterator:
     `items`/`rest` as in `Sequence`; `generator` is a suspended generator instead.
     """
 
-    __slots__ = ("items", "rest", "position", "generator", "of", "origin", "used_by")
+    __slots__ = ("generator", "items", "of", "origin", "position", "rest", "used_by")
 
     def __init__(
-        self, items: tuple[Any, ...] = (), rest: Any = MISSING, of: str = "iterator", origin: Origin | None = None
+        self,
+        items: tuple[Any, ...] = (),
+        rest: Any = MISSING,
+        of: str = "iterator",
+        origin: Origin | None = None,
     ) -> None:
         self.items = items
         self.rest = rest
@@ -322,7 +375,7 @@ class Iterator:
 class Range:
     """A `range` whose length may be unknown (None)."""
 
-    __slots__ = ("start", "stop", "step", "length")
+    __slots__ = ("length", "start", "step", "stop")
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
         self.start = start
@@ -357,8 +410,21 @@ class Function:
     """A function, method or lambda of the project."""
 
     __slots__ = (
-        "name", "node", "space", "scope", "defaults", "owner", "kind", "mode", "is_generator", "wrapper",
-        "active", "called", "attributes", "locals_declared", "once",
+        "active",
+        "attributes",
+        "called",
+        "defaults",
+        "is_generator",
+        "kind",
+        "locals_declared",
+        "mode",
+        "name",
+        "node",
+        "once",
+        "owner",
+        "scope",
+        "space",
+        "wrapper",
     )  # fmt: skip
 
     def __init__(self, name: str, node: Any, space: Any, scope: Any) -> None:
@@ -385,7 +451,19 @@ class Function:
 class Class:
     """A class of the project. `bases` are Class or Library or Unknown; `members` its namespace."""
 
-    __slots__ = ("name", "node", "space", "bases", "members", "made", "order", "fields", "lineage", "library", "opaque")
+    __slots__ = (
+        "bases",
+        "fields",
+        "library",
+        "lineage",
+        "made",
+        "members",
+        "name",
+        "node",
+        "opaque",
+        "order",
+        "space",
+    )
 
     def __init__(self, name: str, node: Any, space: Any, bases: tuple[Any, ...]) -> None:
         self.name = name
@@ -439,7 +517,18 @@ class Instance:
     `opened`: unknown code has held it, so what is not found may exist and what is found may differ.
     """
 
-    __slots__ = ("cls", "library", "attributes", "registered", "state", "opened", "serial", "origin", "name", "many")
+    __slots__ = (
+        "attributes",
+        "cls",
+        "library",
+        "many",
+        "name",
+        "opened",
+        "origin",
+        "registered",
+        "serial",
+        "state",
+    )
 
     def __init__(self, cls: Any, library: str | None, serial: int, origin: Origin) -> None:
         self.cls = cls
@@ -460,7 +549,7 @@ class Instance:
 class Bound:
     """A method with its receiver: a project Function, or the name of a library method."""
 
-    __slots__ = ("receiver", "method")
+    __slots__ = ("method", "receiver")
 
     def __init__(self, receiver: Any, method: Any) -> None:
         self.receiver = receiver
@@ -470,7 +559,7 @@ class Bound:
 class Super:
     """`super()` inside a method of `cls` called on `receiver`."""
 
-    __slots__ = ("receiver", "cls")
+    __slots__ = ("cls", "receiver")
 
     def __init__(self, receiver: Any, cls: Class) -> None:
         self.receiver = receiver
@@ -480,7 +569,7 @@ class Super:
 class Partial:
     """`functools.partial(function, ...)`."""
 
-    __slots__ = ("function", "args", "keywords")
+    __slots__ = ("args", "function", "keywords")
 
     def __init__(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         self.function = function

@@ -66,11 +66,11 @@ _CLASS_TARGETS = "nn.functional.cross_entropy"
 
 
 class DtypeRefusal(NamedTuple):
-    """What is refused: `key` of the event, the position of the tensor, that of the one it does not match
+    """What is refused: `key` of the event, the `position` of the tensor, that of the one it does not match
     (None: a kind is asked for), and the dtypes that would do."""
 
     key: str
-    index: int
+    position: int
     other: int | None
     wanted: tuple[str, ...]
 
@@ -91,8 +91,12 @@ def refusal(operation: str, tensors: Sequence[tuple[str, str | None, int | None]
     return None
 
 
-def _unequal(shared: tuple[str, ...], tensors: Sequence[tuple[str, str | None, int | None]]) -> DtypeRefusal | None:
-    known = [(index, dtype) for index, (name, dtype, _) in enumerate(tensors) if name in shared and dtype in JUDGED]
+def _unequal(
+    shared: tuple[str, ...], tensors: Sequence[tuple[str, str | None, int | None]]
+) -> DtypeRefusal | None:
+    known = [
+        (index, dtype) for index, (name, dtype, _) in enumerate(tensors) if name in shared and dtype in JUDGED
+    ]
     for position, (index, dtype) in enumerate(known):
         for other, wanted in known[position + 1 :]:
             if dtype == wanted:

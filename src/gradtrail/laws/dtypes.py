@@ -152,10 +152,14 @@ def promote(operands: Iterable[tuple[str | None, bool | None, bool]], default: s
     dimensions come first, then tensors without, then numbers: a lower group counts only when it brings a
     higher category. None when something that matters is not known.
     """
+    given = list(operands)
+    open_ones = [at for at, (_, zero_dim, number) in enumerate(given) if zero_dim is None and not number]
+    if open_ones:
+        return _either_way(given, open_ones, default)
     groups: list[str | None] = [None, None, None]
-    for name, zero_dim, number in operands:
-        if name is None or category(name) is None or (zero_dim is None and not number):
-            return _certain_anyway(operands)
+    for name, zero_dim, number in given:
+        if name is None or category(name) is None:
+            return None
         index = 2 if number else 1 if zero_dim else 0
         if number and category(name) in ("floating", "complex"):
             named = default if category(name) == "floating" else COMPLEX_OF[default]
@@ -172,21 +176,19 @@ def promote(operands: Iterable[tuple[str | None, bool | None, bool]], default: s
     return result
 
 
-def _certain_anyway(operands: Iterable[tuple[str | None, bool | None, bool]]) -> str | None:
-    """All operands that are tensors have one dtype, and no number is of a higher category."""
-    seen: set[str] = set()
-    number_kinds: list[str] = []
-    for name, _, number in operands:
-        if name is None:
-            return None
-        if number:
-            number_kinds.append(name)
-        else:
-            seen.add(name)
-    if len(seen) != 1:
+def _either_way(operands: list[tuple[str | None, bool | None, bool]], open_ones: list[int], default: str) -> str | None:
+    """The same whether or not the tensors at `open_ones` have dimensions, or None."""
+    if len(open_ones) > _MOST_OPEN or any(name is None for name, _, _ in operands):
         return None
-    only = seen.pop()
-    return only if all(can_cast(number, only) for number in number_kinds) else None
+    at = open_ones[0]
+    name, _, number = operands[at]
+    with_dims, without = (
+        promote([*operands[:at], (name, zero_dim, number), *operands[at + 1 :]], default) for zero_dim in (False, True)
+    )
+    return with_dims if with_dims == without else None
+
+
+_MOST_OPEN = 4
 
 
 def _higher(high: str, low: str, default: str) -> str | None:

@@ -103,6 +103,7 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "Can't export tensors that require gradient",
         "numpy has no gradients",
     ),
+    "array-times-tensor": ("TypeError", "unsupported operand type(s) for", "numpy has no gradients"),
     "from-numpy-of-tensor": ("TypeError", "expected np.ndarray (got Tensor)", "from_numpy takes arrays"),
     # in place
     "leaf-in-place": (

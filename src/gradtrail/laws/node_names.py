@@ -7,9 +7,8 @@ the arguments. Each is asked of torch by `tests/laws/test_node_names.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Optional
 
-Shape = Optional[tuple[int | None, ...]]
+from gradtrail.laws.shapes import Shape
 
 
 def node_name(operation: str, node: str, given: Mapping[str, str], shapes: Sequence[Shape]) -> str:

@@ -68,10 +68,20 @@ class UnusedGradInput(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{output}` was not computed from `{name}`, so it has no gradient with respect to it", output=output, name=name),
-            text("RuntimeError: one of the differentiated Tensors appears to not have been used in the graph"),
+            text(
+                "`{output}` was not computed from `{name}`, so it has no gradient with respect to it",
+                output=output,
+                name=name,
+            ),
+            text(
+                "RuntimeError: one of the differentiated Tensors appears to not have been used in the graph"
+            ),
             why=text("a slice or copy made after the forward is a new tensor that the graph does not pass"),
-            help=text("compute `{output}` from `{name}`, or differentiate with respect to what did go in", output=output, name=name),
+            help=text(
+                "compute `{output}` from `{name}`, or differentiate with respect to what did go in",
+                output=output,
+                name=name,
+            ),
         )
 
 
@@ -126,7 +136,10 @@ class UntrackedGradInput(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` does not require grad, so nothing can be differentiated with respect to it", name=name),
+            text(
+                "`{name}` does not require grad, so nothing can be differentiated with respect to it",
+                name=name,
+            ),
             text("RuntimeError: One of the differentiated Tensors does not require grad"),
             why=text("autograd records only what depends on tensors that require grad"),
             help=text("call `{name}.requires_grad_()` before it is used", name=name),
@@ -224,8 +237,12 @@ class OnceDifferentiableTwice(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` needs the derivative of a backward that is declared not differentiable", name=name),
-            text("RuntimeError: trying to differentiate twice a function that was marked with @once_differentiable"),
+            text(
+                "`{name}` needs the derivative of a backward that is declared not differentiable", name=name
+            ),
+            text(
+                "RuntimeError: trying to differentiate twice a function that was marked with @once_differentiable"
+            ),
             why=text("a backward marked @once_differentiable is not recorded"),
             help=text("take @once_differentiable away, if the backward is made of differentiable operations"),
         )

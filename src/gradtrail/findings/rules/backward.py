@@ -28,7 +28,10 @@ class BackwardWithoutGraph(Rule):
     """
 
     name = "backward-without-graph"
-    words = (rb"\.backward\(", rb"autograd\.(?:grad|backward)\(",)
+    words = (
+        rb"\.backward\(",
+        rb"autograd\.(?:grad|backward)\(",
+    )
     hears = ("backward-no-grad-fn",)
     examples = (
         Example(
@@ -112,7 +115,9 @@ class BackwardWithoutGraph(Rule):
         help = text("find the step of the trail that lost the gradient, and change that")
         kinds = {step.kind for step in (event.subject.trail if event.subject is not None else ())}
         if event.fields.get("mode_off"):
-            help = text("use `with torch.no_grad():` instead of a plain call, so that grad mode comes on again")
+            help = text(
+                "use `with torch.no_grad():` instead of a plain call, so that grad mode comes on again"
+            )
         elif "frozen" in kinds:
             help = text("keep at least one parameter that the loss depends on trainable")
         elif "checkpointed" in kinds:
@@ -124,7 +129,9 @@ class BackwardWithoutGraph(Rule):
             event,
             text("`{name}` does not require grad, so there is nothing for backward to follow", name=name),
             text("RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"),
-            why=text("a result requires grad only if grad mode is on and something it is computed from requires grad"),
+            why=text(
+                "a result requires grad only if grad mode is on and something it is computed from requires grad"
+            ),
             help=help,
         )
 
@@ -190,7 +197,11 @@ class BackwardFromNonScalar(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` has shape {shape}: backward needs one number, or the gradient of each", name=name, shape=shape),
+            text(
+                "`{name}` has shape {shape}: backward needs one number, or the gradient of each",
+                name=name,
+                shape=shape,
+            ),
             text("RuntimeError: grad can be implicitly created only for scalar outputs"),
             why=text("backward computes the gradient of one number; several need a weight for each"),
             help=text("reduce it first: `{name}.mean().backward()`", name=name),
@@ -217,7 +228,10 @@ class SecondBackward(Rule):
     """
 
     name = "second-backward"
-    words = (rb"\.backward\(", rb"autograd\.(?:grad|backward)\(",)
+    words = (
+        rb"\.backward\(",
+        rb"autograd\.(?:grad|backward)\(",
+    )
     hears = ("backward-twice",)
     examples = (
         Example(
@@ -288,5 +302,7 @@ class SecondBackward(Rule):
             text("backward from `{name}` meets a part of the graph that was freed before", name=name),
             text("RuntimeError: Trying to backward through the graph a second time"),
             why=text("a backward frees what the nodes it passes have kept"),
-            help=text("detach what is carried over, compute again what depends on parameters, or go backward once from the sum"),
+            help=text(
+                "detach what is carried over, compute again what depends on parameters, or go backward once from the sum"
+            ),
         )

@@ -104,7 +104,9 @@ class FunctionWithoutBackward(Rule):
             text("`{function}` has no backward, and this backward comes to it", function=_class_name(event)),
             text("NotImplementedError: You must implement either the backward or vjp method"),
             why=text("the forward of a Function is not recorded: only its own backward knows the derivative"),
-            help=text("give `{function}` a static method backward(ctx, *gradients)", function=_class_name(event)),
+            help=text(
+                "give `{function}` a static method backward(ctx, *gradients)", function=_class_name(event)
+            ),
         )
 
 
@@ -187,7 +189,10 @@ class TooFewGradientsFromFunction(Rule):
         yield diagnostic(
             self,
             event,
-            text("the backward of `{function}` returns fewer gradients than its forward takes arguments", function=_class_name(event)),
+            text(
+                "the backward of `{function}` returns fewer gradients than its forward takes arguments",
+                function=_class_name(event),
+            ),
             text("RuntimeError: returned an incorrect number of gradients"),
             why=text("each argument of forward needs a gradient in its place, None where it has none"),
             help=text("return one value for each argument of forward after ctx, None for numbers and flags"),

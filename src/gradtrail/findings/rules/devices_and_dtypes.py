@@ -89,11 +89,23 @@ class MixedDevices(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` is on the CPU and meets `{other}` on `{device}`: refused wherever that is not the CPU", name=name, other=other, device=device)
+            text(
+                "`{name}` is on the CPU and meets `{other}` on `{device}`: refused wherever that is not the CPU",
+                name=name,
+                other=other,
+                device=device,
+            )
             if away
-            else text("`{name}` is on the CPU and meets `{other}` on `{device}`", name=name, other=other, device=device),
+            else text(
+                "`{name}` is on the CPU and meets `{other}` on `{device}`",
+                name=name,
+                other=other,
+                device=device,
+            ),
             text("RuntimeError: expected all tensors to be on the same device"),
-            why=text("an operation runs on one device; only tensors without dimensions may come from the CPU"),
+            why=text(
+                "an operation runs on one device; only tensors without dimensions may come from the CPU"
+            ),
             help=text("make or move `{name}` there too, and keep what the move returns", name=name),
             others=event.others,
         )
@@ -113,7 +125,10 @@ class MixedDtypes(Rule):
     """
 
     name = "mixed-dtypes"
-    words = (rb"from_numpy\([^\n]*\)(?!\.(?:float|to|long|int|type)\b)", rb"\.double\(",)
+    words = (
+        rb"from_numpy\([^\n]*\)(?!\.(?:float|to|long|int|type)\b)",
+        rb"\.double\(",
+    )
     hears = ("dtype-mismatch", "dtype-mismatch-matmul")
     examples = (
         Example(
@@ -161,7 +176,12 @@ class MixedDtypes(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` is {dtype} and meets {other}: this operation does not convert", name=name, dtype=dtype, other=other),
+            text(
+                "`{name}` is {dtype} and meets {other}: this operation does not convert",
+                name=name,
+                dtype=dtype,
+                other=other,
+            ),
             text("RuntimeError: the dtypes do not match"),
             why=text("arithmetic promotes its operands; matrix products, layers and some losses do not"),
             help=text("convert `{name}` where it comes in, and keep the result", name=name),
@@ -201,8 +221,13 @@ class InPlaceCast(Rule):
         ),
     )
     near_misses = (
-        NearMiss("a new tensor is promoted", "import torch\ntotal = torch.tensor(0)\ntotal = total + torch.ones(2).mean()"),
-        NearMiss("integers into floats fit", "import torch\ntotal = torch.tensor(0.0)\ntotal += torch.tensor(3)"),
+        NearMiss(
+            "a new tensor is promoted",
+            "import torch\ntotal = torch.tensor(0)\ntotal = total + torch.ones(2).mean()",
+        ),
+        NearMiss(
+            "integers into floats fit", "import torch\ntotal = torch.tensor(0.0)\ntotal += torch.tensor(3)"
+        ),
     )
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
@@ -210,7 +235,12 @@ class InPlaceCast(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` is {target} and cannot take a result of {result}", name=name, target=target, result=result),
+            text(
+                "`{name}` is {target} and cannot take a result of {result}",
+                name=name,
+                target=target,
+                result=result,
+            ),
             text("RuntimeError: result type can't be cast to the desired output type"),
             why=text("what is written in place keeps the dtype of the tensor it is written to"),
             help=text("make `{name}` floating point", name=name),
@@ -269,7 +299,9 @@ class UnsupportedDtype(Rule):
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name = name_of(event)
-        dtype = event.fields.get("dtype") or (event.subject.facts.get("dtype") if event.subject is not None else "")
+        dtype = event.fields.get("dtype") or (
+            event.subject.facts.get("dtype") if event.subject is not None else ""
+        )
         wanted = event.fields.get("wanted") or "int64"
         index = event.kind == "index-dtype"
         yield diagnostic(
@@ -277,10 +309,17 @@ class UnsupportedDtype(Rule):
             event,
             text("`{name}` is {dtype}, and an index must be integers or bools", name=name, dtype=dtype)
             if index
-            else text("`{name}` is {dtype}, and this operation takes {wanted}", name=name, dtype=dtype, wanted=wanted),
+            else text(
+                "`{name}` is {dtype}, and this operation takes {wanted}",
+                name=name,
+                dtype=dtype,
+                wanted=wanted,
+            ),
             text("IndexError: tensors used as indices must be long, int, byte or bool tensors")
             if index
             else text("RuntimeError: this dtype is not taken"),
-            why=text("indices are integers, masks are bools, and means and norms are of floating point numbers"),
+            why=text(
+                "indices are integers, masks are bools, and means and norms are of floating point numbers"
+            ),
             help=text("convert `{name}` where it comes in, and keep the result", name=name),
         )

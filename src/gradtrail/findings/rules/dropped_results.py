@@ -27,7 +27,10 @@ class DroppedResult(Rule):
 
     name = "dropped-result"
     severity = "warning"
-    words = (rb"\n[ \t]*[\w.\[\]]+\.(?:detach|to|cuda|cpu|float|double|half|long|int|reshape|view|squeeze|unsqueeze|permute|transpose|clone|contiguous|type)\([^\n]*\)[ \t\r]*(?:#[^\n]*)?(?:\n|$)",)
+    words = (
+        rb"\n[ \t]*[\w.\[\]]+\.(?:detach|to|cuda|cpu|float|double|half|long|int|type)\([^\n]*\)[ \t\r]*(?:#[^\n]*)?(?:\n|$)",
+        rb"\n[ \t]*[\w.\[\]]+\.(?:reshape|view|squeeze|unsqueeze|permute|transpose|clone|contiguous)\([^\n]*\)[ \t\r]*(?:\n|$)",
+    )
     hears = ("result-dropped",)
     examples = (
         Example(

@@ -28,7 +28,11 @@ class InPlaceOnLeaf(Rule):
     """
 
     name = "in-place-on-leaf"
-    words = (rb"requires_grad", rb"inplace=True", rb"\.(?:weight|bias)\b[^\n]*(?:[-+*/]=|\] *=|_\()",)
+    words = (
+        rb"requires_grad",
+        rb"inplace=True",
+        rb"\.(?:weight|bias)\b[^\n]*(?:[-+*/]=|\] *=|_\()",
+    )
     hears = ("leaf-in-place", "leaf-view-in-place")
     examples = (
         Example(
@@ -99,13 +103,21 @@ class InPlaceOnLeaf(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` is a view of a leaf that requires grad and must not be written in place", name=name)
+            text(
+                "`{name}` is a view of a leaf that requires grad and must not be written in place", name=name
+            )
             if view
             else text("`{name}` is a leaf that requires grad and must not be written in place", name=name),
-            text("RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation")
+            text(
+                "RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation"
+            )
             if view
-            else text("RuntimeError: a leaf Variable that requires grad is being used in an in-place operation"),
-            why=text("a recorded write would make a leaf the result of an operation, and its gradient would be lost"),
+            else text(
+                "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation"
+            ),
+            why=text(
+                "a recorded write would make a leaf the result of an operation, and its gradient would be lost"
+            ),
             help=text("write it under torch.no_grad(), or compute a new tensor instead"),
             others=event.others,
         )
@@ -128,7 +140,11 @@ class InPlaceOnView(Rule):
     """
 
     name = "in-place-on-view"
-    words = (rb"inplace=True", rb"autograd\.Function", rb"\.backward\(",)
+    words = (
+        rb"inplace=True",
+        rb"autograd\.Function",
+        rb"\.backward\(",
+    )
     hears = ("multi-view-in-place", "no-grad-view-in-place", "function-view-in-place")
     examples = (
         Example(
@@ -343,10 +359,20 @@ class InPlaceOnSavedTensor(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` was written in place after `{op}` had kept it for backward", name=name, op=event.fields.get("op", "")),
-            text("RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation"),
-            why=text("every in-place write raises a tensor's version, and backward needs the version that was kept"),
-            help=text("step the optimizer after every backward that needs the old parameters, or run the forward again")
+            text(
+                "`{name}` was written in place after `{op}` had kept it for backward",
+                name=name,
+                op=event.fields.get("op", ""),
+            ),
+            text(
+                "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation"
+            ),
+            why=text(
+                "every in-place write raises a tensor's version, and backward needs the version that was kept"
+            ),
+            help=text(
+                "step the optimizer after every backward that needs the old parameters, or run the forward again"
+            )
             if event.fields.get("written_by") == "step"
             else text("compute a new tensor instead of writing in place, or write a clone"),
         )
@@ -450,7 +476,9 @@ class ExpandedInPlace(Rule):
             self,
             event,
             text("`{name}` was expanded: several of its elements are one place in memory", name=name),
-            text("RuntimeError: more than one element of the written-to tensor refers to a single memory location"),
+            text(
+                "RuntimeError: more than one element of the written-to tensor refers to a single memory location"
+            ),
             why=text("expand makes no copies, so a write would change one place several times"),
             help=text("clone what was expanded before it is written, or compute a new tensor"),
         )

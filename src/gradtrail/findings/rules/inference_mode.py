@@ -82,9 +82,13 @@ class InferenceTensorInBackward(Rule):
             else text("`{name}` was made in inference mode and cannot be written outside of it", name=name),
             text("RuntimeError: Inference tensors cannot be saved for backward")
             if saved
-            else text("RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed"),
+            else text(
+                "RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed"
+            ),
             why=text("inference mode leaves out what autograd needs, the version counter first of all"),
-            help=text("use torch.no_grad() instead of inference_mode, or clone `{name}` outside of it", name=name),
+            help=text(
+                "use torch.no_grad() instead of inference_mode, or clone `{name}` outside of it", name=name
+            ),
         )
 
 
@@ -139,7 +143,11 @@ class RequiresGradOnInferenceTensor(Rule):
             self,
             event,
             text("`{name}` was made in inference mode and cannot require grad outside of it", name=name),
-            text("RuntimeError: Setting requires_grad=True on inference tensor outside InferenceMode is not allowed"),
+            text(
+                "RuntimeError: Setting requires_grad=True on inference tensor outside InferenceMode is not allowed"
+            ),
             why=text("an inference tensor takes part in no graph"),
-            help=text("use torch.no_grad() instead of inference_mode, or clone `{name}` outside of it", name=name),
+            help=text(
+                "use torch.no_grad() instead of inference_mode, or clone `{name}` outside of it", name=name
+            ),
         )

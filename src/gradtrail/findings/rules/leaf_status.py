@@ -32,7 +32,10 @@ class NonLeafInOptimizer(Rule):
     """
 
     name = "non-leaf-in-optimizer"
-    words = (rb"optim\.", rb"optim import",)
+    words = (
+        rb"optim\.",
+        rb"optim import",
+    )
     hears = ("non-leaf-optimizer",)
     examples = (
         Example(
@@ -191,13 +194,19 @@ def _repair(event: Event, name: str) -> Text:
     kind = event.subject.facts.get("made-kind") if event.subject is not None else ""
     operation = event.subject.facts.get("made-by") if event.subject is not None else ""
     if kind in ("moved", "cast"):
-        return text("move and convert first, then call requires_grad_(): `{name}` is then a leaf where it will live", name=name)
+        return text(
+            "move and convert first, then call requires_grad_(): `{name}` is then a leaf where it will live",
+            name=name,
+        )
     if kind == "recomputed":
         return text("hand over `module.parameters()`: they hold what `{name}` is computed from", name=name)
     if operation == "unbind":
         return text("put the tensor in a list: iterating over a tensor gives its rows")
     if operation in ("indexing", "cat", "stack", "view", "reshape", "unsqueeze"):
-        return text("hand over the tensor that `{name}` was made from, and compute `{name}` from it in every step", name=name)
+        return text(
+            "hand over the tensor that `{name}` was made from, and compute `{name}` from it in every step",
+            name=name,
+        )
     return text(
         "to train this value, compute it first and then call requires_grad_() on it; to train what it was"
         " computed from, hand that over and compute `{name}` in every step",
@@ -264,7 +273,9 @@ class GradOfNonLeaf(Rule):
             text("`{name}` is not a leaf: its .grad stays None", name=name),
             text("no gradient is kept here"),
             why=text("backward keeps gradients at leaves only"),
-            help=text("call `{name}.retain_grad()` before backward, or read the gradient of the leaf", name=name),
+            help=text(
+                "call `{name}.retain_grad()` before backward, or read the gradient of the leaf", name=name
+            ),
         )
 
 
@@ -369,7 +380,10 @@ class RequiresGradOnIntegers(Rule):
     """
 
     name = "requires-grad-on-integers"
-    words = (rb"requires_grad", rb"Parameter\(torch\.(?:arange|randint|tensor)",)
+    words = (
+        rb"requires_grad",
+        rb"Parameter\(torch\.(?:arange|randint|tensor)",
+    )
     hears = ("requires-grad-integer",)
     examples = (
         Example(
@@ -495,5 +509,8 @@ class HookOnUntracked(Rule):
             if retains
             else text("RuntimeError: cannot register a hook on a tensor that doesn't require gradient"),
             why=text("only a tensor that requires grad gets a gradient"),
-            help=text("call `{name}.requires_grad_()` first, or keep the history that was lost on the way", name=name),
+            help=text(
+                "call `{name}.requires_grad_()` first, or keep the history that was lost on the way",
+                name=name,
+            ),
         )

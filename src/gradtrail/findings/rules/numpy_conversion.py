@@ -29,8 +29,15 @@ class NumpyOfTensorThatRequiresGrad(Rule):
     """
 
     name = "numpy-of-tensor-that-requires-grad"
-    words = (rb"\.numpy\(", rb"np\.(?:array|asarray|mean|stack|concatenate|sum|max|min|std)\(", rb"plt\.", rb"\.(?:plot|scatter|hist|choice|fit_transform)\(", rb"sklearn", rb"scipy\.optimize",)
-    hears = ("numpy-requires-grad",)
+    words = (
+        rb"\.numpy\(",
+        rb"np\.(?:array|asarray|mean|stack|concatenate|sum|max|min|std)\(",
+        rb"plt\.",
+        rb"\.(?:plot|scatter|hist|choice|fit_transform)\(",
+        rb"sklearn",
+        rb"scipy\.optimize",
+    )
+    hears = ("numpy-requires-grad", "array-times-tensor")
     examples = (
         Example(
             title="the output of a model",
@@ -127,7 +134,9 @@ class NumpyOfTensorThatRequiresGrad(Rule):
             self,
             event,
             text("`{name}` requires grad, so it cannot be made into a numpy array", name=name),
-            text("RuntimeError: Can't call numpy() on Tensor that requires grad"),
+            text("RuntimeError: Can't call numpy() on Tensor that requires grad")
+            if event.kind == "numpy-requires-grad"
+            else text("TypeError: unsupported operand type(s) for an array and a tensor"),
             why=text("an array has no gradient: what is computed with it is lost to autograd"),
             help=help,
         )

@@ -26,7 +26,10 @@ class EmptyParameterList(Rule):
     """
 
     name = "empty-parameter-list"
-    words = (rb"optim\.", rb"optim import",)
+    words = (
+        rb"optim\.",
+        rb"optim import",
+    )
     hears = ("optimizer-empty",)
     examples = (
         Example(
@@ -98,7 +101,11 @@ class EmptyParameterList(Rule):
         optimizer, attribute = event.fields["optimizer"], event.fields.get("attribute")
         if attribute:
             container = "nn.ModuleDict" if event.fields.get("container") == "dict" else "nn.ModuleList"
-            help = text("keep the modules of `self.{attribute}` in {container}", attribute=attribute, container=container)
+            help = text(
+                "keep the modules of `self.{attribute}` in {container}",
+                attribute=attribute,
+                container=container,
+            )
         elif any(step.kind == "used" for step in event.trail):
             help = text("make a list of it first, so that it can be used twice: list(...)")
         else:
@@ -108,7 +115,9 @@ class EmptyParameterList(Rule):
             event,
             text("{optimizer} gets no parameter", optimizer=optimizer),
             text("ValueError: optimizer got an empty parameter list"),
-            why=text("parameters() lists what nn.Module has registered, and an iterator gives its items once"),
+            why=text(
+                "parameters() lists what nn.Module has registered, and an iterator gives its items once"
+            ),
             help=help,
         )
 
@@ -128,7 +137,10 @@ class NonTensorInOptimizer(Rule):
     """
 
     name = "non-tensor-in-optimizer"
-    words = (rb"optim\.", rb"optim import",)
+    words = (
+        rb"optim\.",
+        rb"optim import",
+    )
     hears = (
         "optimizer-not-tensor",
         "optimizer-not-iterable",
@@ -205,25 +217,47 @@ class NonTensorInOptimizer(Rule):
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         optimizer, name, kind = event.fields["optimizer"], name_of(event), event.fields.get("type", "")
         if event.kind == "optimizer-bare-tensor":
-            message = text("{optimizer} takes an iterable of tensors, and `{name}` is one tensor", optimizer=optimizer, name=name)
-            label, help = "TypeError: params should be an iterable of Tensors or dicts", text("put it into a list: `[{name}]`", name=name)
+            message = text(
+                "{optimizer} takes an iterable of tensors, and `{name}` is one tensor",
+                optimizer=optimizer,
+                name=name,
+            )
+            label, help = (
+                "TypeError: params should be an iterable of Tensors or dicts",
+                text("put it into a list: `[{name}]`", name=name),
+            )
         elif event.kind == "optimizer-not-iterable":
-            message = text("{optimizer} takes an iterable of tensors, and `{name}` is none", optimizer=optimizer, name=name)
-            label, help = "TypeError: object is not iterable", text("hand over `model.parameters()`, with the parentheses")
+            message = text(
+                "{optimizer} takes an iterable of tensors, and `{name}` is none",
+                optimizer=optimizer,
+                name=name,
+            )
+            label, help = (
+                "TypeError: object is not iterable",
+                text("hand over `model.parameters()`, with the parentheses"),
+            )
         elif event.kind == "optimizer-not-tensor":
-            message = text("{optimizer} can only optimize tensors, and one of its params is a {type}", optimizer=optimizer, type=kind)
+            message = text(
+                "{optimizer} can only optimize tensors, and one of its params is a {type}",
+                optimizer=optimizer,
+                type=kind,
+            )
             label = "TypeError: optimizer can only optimize Tensors"
             help = text("join parameters into one flat list: `[*a.parameters(), *b.parameters()]`")
         else:
             message = text("{optimizer} cannot take these parameter groups", optimizer=optimizer)
             label = _GROUP_ERRORS[event.kind]
-            help = text('hand over a list of dicts, each with an ordered "params" entry, all with or all without names')
+            help = text(
+                'hand over a list of dicts, each with an ordered "params" entry, all with or all without names'
+            )
         yield diagnostic(
             self,
             event,
             message,
             text(label),
-            why=text('an optimizer takes tensors, dicts with "params", or (name, tensor) pairs, and looks into nothing else'),
+            why=text(
+                'an optimizer takes tensors, dicts with "params", or (name, tensor) pairs, and looks into nothing else'
+            ),
             help=help,
         )
 
@@ -251,7 +285,10 @@ class ParameterInTwoGroups(Rule):
     """
 
     name = "parameter-in-two-groups"
-    words = (rb"optim\.", rb"optim import",)
+    words = (
+        rb"optim\.",
+        rb"optim import",
+    )
     hears = ("optimizer-two-groups",)
     examples = (
         Example(
@@ -313,7 +350,10 @@ class UntrainedTensorInOptimizer(Rule):
 
     name = "untrained-tensor-in-optimizer"
     severity = "warning"
-    words = (rb"optim\.", rb"optim import",)
+    words = (
+        rb"optim\.",
+        rb"optim import",
+    )
     hears = ("optimizer-skips",)
     examples = (
         Example(
@@ -372,7 +412,11 @@ class UntrainedTensorInOptimizer(Rule):
             event,
             text("{optimizer} takes tensors of a state_dict, which never get a gradient", optimizer=optimizer)
             if from_state
-            else text("`{name}` does not require grad: {optimizer} takes it and never moves it", name=name, optimizer=optimizer),
+            else text(
+                "`{name}` does not require grad: {optimizer} takes it and never moves it",
+                name=name,
+                optimizer=optimizer,
+            ),
             text("does not require grad"),
             why=text("an optimizer accepts any leaf and passes over those without a gradient"),
             help=text("hand over model.parameters()")
@@ -396,7 +440,10 @@ class EmptyParameterGroup(Rule):
 
     name = "empty-parameter-group"
     severity = "warning"
-    words = (rb"optim\.", rb"optim import",)
+    words = (
+        rb"optim\.",
+        rb"optim import",
+    )
     hears = ("optimizer-empty-group",)
     examples = (
         Example(
@@ -441,7 +488,10 @@ class EmptyParameterGroup(Rule):
         yield diagnostic(
             self,
             event,
-            text("this generator is used up before {optimizer} gets it: the group stays empty", optimizer=optimizer),
+            text(
+                "this generator is used up before {optimizer} gets it: the group stays empty",
+                optimizer=optimizer,
+            ),
             text("a generator: it gives its items once"),
             why=text("an empty group among others is accepted, and nothing in it trains"),
             help=text("make a list of it: list(...)"),
@@ -463,7 +513,10 @@ class TensorReadAsName(Rule):
 
     name = "tensor-read-as-name"
     severity = "warning"
-    words = (rb"optim\.", rb"optim import",)
+    words = (
+        rb"optim\.",
+        rb"optim import",
+    )
     hears = ("optimizer-reads-name",)
     examples = (
         Example(
@@ -497,7 +550,11 @@ class TensorReadAsName(Rule):
         yield diagnostic(
             self,
             event,
-            text("{optimizer} reads `{name}` as the name of the tensor beside it, and does not train it", optimizer=optimizer, name=name),
+            text(
+                "{optimizer} reads `{name}` as the name of the tensor beside it, and does not train it",
+                optimizer=optimizer,
+                name=name,
+            ),
             text("a tuple is read as (name, parameter)"),
             why=text("optimizers take named_parameters(), so a tuple means (name, parameter)"),
             help=text("hand over a flat list of tensors"),

@@ -75,8 +75,13 @@ class FrozenModuleInDdp(Rule):
         yield diagnostic(
             self,
             event,
-            text("no parameter of `{name}` requires grad, so DistributedDataParallel refuses it", name=name_of(event)),
-            text("RuntimeError: DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient"),
+            text(
+                "no parameter of `{name}` requires grad, so DistributedDataParallel refuses it",
+                name=name_of(event),
+            ),
+            text(
+                "RuntimeError: DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient"
+            ),
             why=text("DistributedDataParallel averages gradients, and here are none"),
             help=text("use the module without DistributedDataParallel"),
         )
@@ -169,8 +174,13 @@ class UnusedParametersInDdp(Rule):
         yield diagnostic(
             self,
             event,
-            text("the loss of the iteration before did not reach `{first}`, so the next forward is refused", first=names[0] if names else ""),
-            text("RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one"),
+            text(
+                "the loss of the iteration before did not reach `{first}`, so the next forward is refused",
+                first=names[0] if names else "",
+            ),
+            text(
+                "RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one"
+            ),
             why=text("DistributedDataParallel waits for the gradient of every parameter"),
             help=text("pass find_unused_parameters=True, or use every parameter in every iteration"),
         )
@@ -250,7 +260,9 @@ class GradInWorkerSamples(Rule):
             self,
             event,
             text("the samples of this loader require grad, and its workers cannot stack them"),
-            text("RuntimeError: stack(): functions with out=... arguments don't support automatic differentiation"),
+            text(
+                "RuntimeError: stack(): functions with out=... arguments don't support automatic differentiation"
+            ),
             why=text("a worker stacks samples into shared memory with out=, which has no gradient"),
             help=text("detach what the dataset returns, or compute it in the training loop"),
         )

@@ -28,7 +28,10 @@ class TensorOverParameter(Rule):
     """
 
     name = "tensor-over-parameter"
-    words = (rb"\.(?:weight|bias) *=[^=]", rb"register_parameter",)
+    words = (
+        rb"\.(?:weight|bias) *=[^=]",
+        rb"register_parameter",
+    )
     hears = ("assign-over-parameter", "register-parameter")
     examples = (
         Example(
@@ -77,7 +80,10 @@ class TensorOverParameter(Rule):
             else text("`{target}` is to be registered as a parameter and is a plain tensor", target=target),
             text("TypeError: cannot assign a tensor as parameter (torch.nn.Parameter or None expected)"),
             why=text("a plain tensor there would neither be trained nor saved"),
-            help=text("write the values in place under no_grad: `{target}.copy_(...)`, or wrap them in nn.Parameter", target=target)
+            help=text(
+                "write the values in place under no_grad: `{target}.copy_(...)`, or wrap them in nn.Parameter",
+                target=target,
+            )
             if assigned
             else text("wrap it in nn.Parameter"),
         )
@@ -170,9 +176,17 @@ class ParameterLostByConversion(Rule):
         yield diagnostic(
             self,
             event,
-            text("wherever the device is not the CPU, `{name}` is no Parameter: `{op}` returns a plain tensor", name=name, op=operation)
+            text(
+                "wherever the device is not the CPU, `{name}` is no Parameter: `{op}` returns a plain tensor",
+                name=name,
+                op=operation,
+            )
             if away
-            else text("`{name}` is no Parameter: `{op}` returns a plain tensor, which is never registered", name=name, op=operation),
+            else text(
+                "`{name}` is no Parameter: `{op}` returns a plain tensor, which is never registered",
+                name=name,
+                op=operation,
+            ),
             text("a plain tensor, computed from a Parameter that nothing holds"),
             certainty="wrong",
             why=text("nn.Module registers Parameters; what is computed from one is none"),
@@ -195,7 +209,10 @@ class MisspeltRequiresGrad(Rule):
 
     name = "misspelt-requires-grad"
     severity = "warning"
-    words = (rb"\.require_grad\b", rb"\.requires_grad_ *=",)
+    words = (
+        rb"\.require_grad\b",
+        rb"\.requires_grad_ *=",
+    )
     hears = ("flag-misspelt",)
     examples = (
         Example(
@@ -214,7 +231,9 @@ class MisspeltRequiresGrad(Rule):
         ),
     )
     near_misses = (
-        NearMiss("the method", "import torch\nw = torch.zeros(2, requires_grad=True)\nw.requires_grad_(False)"),
+        NearMiss(
+            "the method", "import torch\nw = torch.zeros(2, requires_grad=True)\nw.requires_grad_(False)"
+        ),
     )
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:

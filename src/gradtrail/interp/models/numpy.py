@@ -34,8 +34,6 @@ _PLOTS = frozenset(
     scatter3D plot3D""".split()
 )
 
-_FLOAT64 = frozenset("zeros ones empty linspace eye full_like rand randn normal uniform standard_normal random".split())
-
 
 def convert(
     m: Any, value: Any, node: Any, frame: Frame, how: str, depth: int = 0, trail: tuple[Any, ...] = ()
@@ -68,12 +66,19 @@ def numpy_call(m: Any, path: str, args: Args, keywords: Keywords, node: Any, fra
             if type(m.settle(value)) is Tensor:
                 convert(m, value, node, frame, name)
         if name == "random.default_rng":
-            return Instance(Library("numpy.random.Generator"), "numpy.random.Generator", m.serial(), m.origin("made", node, frame, cls="Generator"))
+            return Instance(
+                Library("numpy.random.Generator"),
+                "numpy.random.Generator",
+                m.serial(),
+                m.origin("made", node, frame, cls="Generator"),
+            )
         return _random(name.rpartition(".")[2], args, keywords)
     if name in numpy_bridge.DELEGATES_QUIETLY and tensors:
         return m.unknown_tensor(node, frame)
     if name in ("float64", "float32", "int64", "int32"):
-        return Array(name, ()) if type(first) is Array else Some("float" if name.startswith("float") else "int")
+        return (
+            Array(name, ()) if type(first) is Array else Some("float" if name.startswith("float") else "int")
+        )
     if name.endswith("dtype") or name in ("newaxis", "pi", "inf", "nan"):
         return Some("float")
     return Array(_array_dtype(m, name, args, keywords, first), _array_shape(m, name, args))
@@ -100,8 +105,12 @@ def _promoted(values: list[Any]) -> str | None:
             if value.dtype not in ("float64", "float32", *_INTEGERS):
                 return None
             found.add(value.dtype)
-        elif type(value) in (int, float) or type(value) is Some and value.type in ("int", "float"):
-            found.add("a float" if type(value) is float or type(value) is Some and value.type == "float" else "an int")
+        elif type(value) in (int, float) or (type(value) is Some and value.type in ("int", "float")):
+            found.add(
+                "a float"
+                if type(value) is float or (type(value) is Some and value.type == "float")
+                else "an int"
+            )
         else:
             return None
     kinds = found - {"a float", "an int"}
@@ -125,17 +134,31 @@ def _array_dtype(m: Any, name: str, args: Args, keywords: Keywords, first: Any) 
     if name in ("zeros", "ones", "empty", "linspace", "eye"):
         return "float64"
     if name == "arange" and args:
-        return "int64" if all(type(one) is int for one in args) else "float64" if any(type(one) is float for one in args) else None
+        return (
+            "int64"
+            if all(type(one) is int for one in args)
+            else "float64"
+            if any(type(one) is float for one in args)
+            else None
+        )
     if name in _KEEPS and type(first) is Array:
         return first.dtype
     if name in _FLOATS and type(first) is Array:
-        return first.dtype if first.dtype in ("float64", "float32") else "float64" if first.dtype in _INTEGERS else None
+        return (
+            first.dtype
+            if first.dtype in ("float64", "float32")
+            else "float64"
+            if first.dtype in _INTEGERS
+            else None
+        )
     if name in ("clip", "maximum", "minimum"):
         return _promoted([m.settle(one) for one in (*args, *keywords.values())])
     if name in ("sum", "prod", "cumsum") and type(first) is Array:
         return first.dtype if first.dtype in ("float64", "float32") else None
     if name in _JOINS and type(first) is Sequence:
-        return _promoted([m.settle(one) for one in (*first.items, *(() if first.rest is MISSING else (first.rest,)))])
+        return _promoted(
+            [m.settle(one) for one in (*first.items, *(() if first.rest is MISSING else (first.rest,)))]
+        )
     if name in ("array", "asarray") and type(first) is Sequence and first.rest is MISSING:
         flat = _flat(first)
         if flat and all(type(one) in (int, float) for one in flat):
@@ -169,9 +192,26 @@ def _array_shape(m: Any, name: str, args: Args) -> Any:
 
 def _random(name: str, args: Args, keywords: Keywords) -> Any:
     size = keywords.get("size")
-    shape = (size,) if type(size) is int else tuple(size.items) if type(size) is Sequence and all(type(x) is int for x in size.items) else None
-    if name in ("normal", "uniform", "standard_normal", "rand", "randn", "random", "random_sample", "exponential"):
-        if size is None and name in ("normal", "uniform") and len(args) < 3 or name == "random" and not args and size is None:
+    shape = (
+        (size,)
+        if type(size) is int
+        else tuple(size.items)
+        if type(size) is Sequence and all(type(x) is int for x in size.items)
+        else None
+    )
+    if name in (
+        "normal",
+        "uniform",
+        "standard_normal",
+        "rand",
+        "randn",
+        "random",
+        "random_sample",
+        "exponential",
+    ):
+        if (size is None and name in ("normal", "uniform") and len(args) < 3) or (
+            name == "random" and not args and size is None
+        ):
             return Some("float")
         return Array("float64", shape)
     if name in ("integers", "randint"):
@@ -181,7 +221,9 @@ def _random(name: str, args: Args, keywords: Keywords) -> Any:
     return Array(None)
 
 
-def array_method(m: Any, value: Array, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
+def array_method(
+    m: Any, value: Array, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame
+) -> Any:
     """A method or operator of an array."""
     for one in args:
         one = m.settle(one)
@@ -191,12 +233,23 @@ def array_method(m: Any, value: Array, name: str, args: Args, keywords: Keywords
         if len(args) > 1:
             new = m.settle(args[1])
             single = type(new) is Tensor and new.shape == ()
-            if type(new) is Tensor and not single and type(args[0]) not in (int,) and type(args[0]).__name__ == "SliceValue":
+            if (
+                type(new) is Tensor
+                and not single
+                and type(args[0]) not in (int,)
+                and type(args[0]).__name__ == "SliceValue"
+            ):
                 convert(m, new, node, frame, "setitem")
         return None
     if name == "astype":
         wanted = m.settle(args[0]) if args else UNKNOWN
-        word = wanted.path.rpartition(".")[2] if type(wanted) is Library else wanted if type(wanted) is str else None
+        word = (
+            wanted.path.rpartition(".")[2]
+            if type(wanted) is Library
+            else wanted
+            if type(wanted) is str
+            else None
+        )
         return Array({"float": "float64", "int": "int64", "bool": "bool"}.get(word or "", word), value.shape)
     if name in ("item", "__float__"):
         return Some("float")
@@ -206,7 +259,18 @@ def array_method(m: Any, value: Array, name: str, args: Args, keywords: Keywords
         return value
     if name in ("copy", "__neg__", "__abs__", "round"):
         return Array(value.dtype, value.shape)
-    if name in ("reshape", "transpose", "flatten", "ravel", "squeeze", "__getitem__", "max", "min", "swapaxes", "repeat"):
+    if name in (
+        "reshape",
+        "transpose",
+        "flatten",
+        "ravel",
+        "squeeze",
+        "__getitem__",
+        "max",
+        "min",
+        "swapaxes",
+        "repeat",
+    ):
         return Array(value.dtype)
     if name in ("mean", "std", "var"):
         return Array("float64" if value.dtype in _INTEGERS else value.dtype)
@@ -232,7 +296,10 @@ def generator_method(m: Any, name: str, args: Args, keywords: Keywords, node: An
 def plotting_call(m: Any, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
     """A call on pyplot, a figure or axes: what is plotted is converted at once."""
     if name in _PLOTS:
-        for value in (*args, *(keywords.get(key) for key in ("x", "y", "height", "width", "yerr", "c", "s", "X"))):
+        for value in (
+            *args,
+            *(keywords.get(key) for key in ("x", "y", "height", "width", "yerr", "c", "s", "X")),
+        ):
             convert(m, value, node, frame, name)
     if name == "subplots":
         return Sequence("tuple", (plot_object(m, node, frame), plot_object(m, node, frame)))
@@ -241,14 +308,24 @@ def plotting_call(m: Any, name: str, args: Args, keywords: Keywords, node: Any, 
 
 def plot_object(m: Any, node: Any, frame: Frame) -> Instance:
     """Axes, a figure, an array of axes: all answer alike."""
-    return Instance(Library("matplotlib.artist"), "matplotlib.artist", m.serial(), m.origin("made", node, frame, cls="Axes"))
+    return Instance(
+        Library("matplotlib.artist"),
+        "matplotlib.artist",
+        m.serial(),
+        m.origin("made", node, frame, cls="Axes"),
+    )
 
 
 def sklearn_call(m: Any, path: str, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
     """scikit-learn: its functions convert what they are handed; classes make estimators."""
     name = path.rpartition(".")[2]
     if name[:1].isupper():
-        return Instance(Library("sklearn.base.BaseEstimator"), "sklearn.base.BaseEstimator", m.serial(), m.origin("made", node, frame, cls=name))
+        return Instance(
+            Library("sklearn.base.BaseEstimator"),
+            "sklearn.base.BaseEstimator",
+            m.serial(),
+            m.origin("made", node, frame, cls=name),
+        )
     if ".metrics" in path or name in ("train_test_split", "scale", "normalize"):
         if name != "train_test_split":
             for value in args:
@@ -257,9 +334,21 @@ def sklearn_call(m: Any, path: str, args: Args, keywords: Keywords, node: Any, f
     return UNKNOWN
 
 
-def estimator_method(m: Any, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame, receiver: Any) -> Any:
+def estimator_method(
+    m: Any, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame, receiver: Any
+) -> Any:
     """fit, transform, predict and their kin."""
-    if name in ("fit", "transform", "fit_transform", "predict", "fit_predict", "predict_proba", "score", "partial_fit", "decision_function"):
+    if name in (
+        "fit",
+        "transform",
+        "fit_transform",
+        "predict",
+        "fit_predict",
+        "predict_proba",
+        "score",
+        "partial_fit",
+        "decision_function",
+    ):
         for value in args:
             convert(m, value, node, frame, name)
     return receiver if name == "fit" else Array(None)
@@ -278,7 +367,12 @@ def frame_of(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
     return UNKNOWN
 
 
-@calls("scipy.optimize.minimize", "scipy.optimize.least_squares", "scipy.optimize.root", "scipy.optimize.fmin_l_bfgs_b")
+@calls(
+    "scipy.optimize.minimize",
+    "scipy.optimize.least_squares",
+    "scipy.optimize.root",
+    "scipy.optimize.fmin_l_bfgs_b",
+)
 def minimize(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     """The objective is called back with a float64 array, and what it returns is made into one."""
     objective = args[0] if args else keywords.get("fun")
@@ -291,7 +385,13 @@ def minimize(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
     for name in ("jac", "hess"):
         other = keywords.get(name)
         if type(other) in (Function, Bound, Partial):
-            convert(m, m.call(other, [Array("float64"), *_extra(m, keywords, node, frame)], {}, node, frame), node, frame, name)
+            convert(
+                m,
+                m.call(other, [Array("float64"), *_extra(m, keywords, node, frame)], {}, node, frame),
+                node,
+                frame,
+                name,
+            )
     return UNKNOWN
 
 
@@ -300,4 +400,12 @@ def _extra(m: Any, keywords: Keywords, node: Any, frame: Frame) -> Args:
     return list(found[0]) if found is not None else []
 
 
-__all__ = ["Iterator", "array_method", "estimator_method", "generator_method", "numpy_call", "plotting_call", "sklearn_call"]
+__all__ = [
+    "Iterator",
+    "array_method",
+    "estimator_method",
+    "generator_method",
+    "numpy_call",
+    "plotting_call",
+    "sklearn_call",
+]

@@ -35,7 +35,7 @@ Keywords = dict[str, Any]
 class Built:
     """One construction: the groups that were handed over, as far as they are known."""
 
-    __slots__ = ("groups", "complete", "used_up", "at")
+    __slots__ = ("at", "complete", "groups", "used_up")
 
     def __init__(self, at: Any = None) -> None:
         self.groups: list[list[Tensor]] = []
@@ -44,7 +44,9 @@ class Built:
         self.at = at
 
 
-def build(m: Any, name: str, instance: Instance, args: Args, keywords: Keywords, node: Any, frame: Frame) -> None:
+def build(
+    m: Any, name: str, instance: Instance, args: Args, keywords: Keywords, node: Any, frame: Frame
+) -> None:
     """The constructor of an optimizer: its checks, in both worlds, and what it holds afterwards."""
     law = optimizers.optimizer(name)
     params = m.settle(argument(args, keywords, 0, "params", UNKNOWN))
@@ -61,7 +63,9 @@ def build(m: Any, name: str, instance: Instance, args: Args, keywords: Keywords,
     where = expression if expression is not None else node
     if found is not None and found.raises:
         _refuse(m, found, subjects, params, name, node, where, frame, off_cpu=False)
-    elsewhere, subjects_elsewhere = _seen_params(m, params, Built(), node, frame, elsewhere=True, again=(whole, subjects))
+    elsewhere, subjects_elsewhere = _seen_params(
+        m, params, Built(), node, frame, elsewhere=True, again=(whole, subjects)
+    )
     away = optimizers.refusal(elsewhere, False, name)
     if away is not None and away.raises:
         _refuse(m, away, subjects_elsewhere, params, name, node, where, frame, off_cpu=True)
@@ -70,13 +74,22 @@ def build(m: Any, name: str, instance: Instance, args: Args, keywords: Keywords,
     _tell_names(m, whole, subjects, name, node, where, frame)
 
 
-def _tell_names(m: Any, whole: ParamsSeen, subjects: dict[Any, Any], name: str, node: Any, where: Any, frame: Frame) -> None:
+def _tell_names(
+    m: Any, whole: ParamsSeen, subjects: dict[Any, Any], name: str, node: Any, where: Any, frame: Frame
+) -> None:
     """Tuples are read as (name, parameter): a tensor that stands where the name belongs is never trained."""
     for index, item in enumerate(whole.items):
         value = subjects.get((index,))
         if item.kind == "named" and type(value) is Sequence and type(m.settle(value.items[0])) is Tensor:
             first = m.settle(value.items[0])
-            m.tell("optimizer-reads-name", where, frame, m.seen(first, where, frame), certainty="wrong", optimizer=name)
+            m.tell(
+                "optimizer-reads-name",
+                where,
+                frame,
+                m.seen(first, where, frame),
+                certainty="wrong",
+                optimizer=name,
+            )
 
 
 def _params_expression(node: Any) -> Any:
@@ -86,7 +99,15 @@ def _params_expression(node: Any) -> Any:
 
 
 def _refuse(
-    m: Any, found: OptimizerRefusal, subjects: dict[tuple[int, ...], Any], params: Any, name: str, node: Any, where: Any, frame: Frame, off_cpu: bool
+    m: Any,
+    found: OptimizerRefusal,
+    subjects: dict[Any, Any],
+    params: Any,
+    name: str,
+    node: Any,
+    where: Any,
+    frame: Frame,
+    off_cpu: bool,
 ) -> None:
     subject = subjects.get(found.path, params)
     fields: dict[str, Any] = {"optimizer": name}
@@ -100,7 +121,7 @@ def _refuse(
         fields["type"] = _type_word(subject)
     trail: tuple[Any, ...] = ()
     if found.key == "optimizer-empty":
-        hidden = _hidden_modules(m, subjects.get(("module",)), frame)  # type: ignore[call-overload]
+        hidden = _hidden_modules(m, subjects.get(("module",)), frame)
         if hidden is not None:
             fields["attribute"], fields["container"] = hidden[0], hidden[2]
             trail = (hidden[1],)
@@ -161,10 +182,14 @@ def _element_node(where: Any, path: tuple[int, ...], frame: Frame) -> Any:
 
     node = where
     for index in path:
-        if type(node) in (ast.List, ast.Tuple) and index < len(node.elts) and not any(type(one) is ast.Starred for one in node.elts):
+        if (
+            type(node) in (ast.List, ast.Tuple)
+            and index < len(node.elts)
+            and not any(type(one) is ast.Starred for one in node.elts)
+        ):
             node = node.elts[index]
             if type(node) is ast.Dict:
-                for key, value in zip(node.keys, node.values):
+                for key, value in zip(node.keys, node.values, strict=False):
                     if type(key) is ast.Constant and key.value == "params":
                         node = value
                         break
@@ -180,8 +205,14 @@ def _hidden_modules(m: Any, module: Any, frame: Frame) -> Any:
     from gradtrail.interp.modules import is_module
 
     for name, value in module.attributes.items():
-        values = value.items if type(value) is Sequence else tuple(value.entries.values()) if type(value) is Mapping else ()
-        if any(is_module(one) for one in values) or type(value) is Sequence and is_module(value.rest):
+        values = (
+            value.items
+            if type(value) is Sequence
+            else tuple(value.entries.values())
+            if type(value) is Mapping
+            else ()
+        )
+        if any(is_module(one) for one in values) or (type(value) is Sequence and is_module(value.rest)):
             origin = module.state.get(f"stored {name}")
             if origin is not None:
                 return (name, m.step_of(origin, frame), "list" if type(value) is Sequence else "dict")
@@ -191,7 +222,7 @@ def _hidden_modules(m: Any, module: Any, frame: Frame) -> Any:
 def _type_word(value: Any) -> str:
     kind = type(value)
     if kind is Iterator:
-        return value.of
+        return str(value.of)
     if kind is Instance:
         return value.library.rpartition(".")[2] if value.library else getattr(value.cls, "name", "object")
     if kind is Sequence:
@@ -216,7 +247,7 @@ def _seen_params(
     if kind is Tensor:
         subjects[()] = params
         return ParamsSeen((_seen(params),), "tensor"), subjects
-    if kind is Unknown or kind is OneOf or kind is Some and params.type == "object":
+    if kind is Unknown or kind is OneOf or (kind is Some and params.type == "object"):
         built.complete = False
         return ParamsSeen((), "unknown", False), subjects
     if kind in (int, float, bool, type(None)) or kind is Bound or kind is Function:
@@ -227,7 +258,13 @@ def _seen_params(
 
         subjects[()] = params
         iterable = type(params.cls) is not Library and params.cls.find("__iter__") is not MISSING
-        containers = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ParameterList", "torch.nn.ModuleDict", "torch.nn.ParameterDict")
+        containers = (
+            "torch.nn.Sequential",
+            "torch.nn.ModuleList",
+            "torch.nn.ParameterList",
+            "torch.nn.ModuleDict",
+            "torch.nn.ParameterDict",
+        )
         if is_module(params) and not iterable and params.library not in containers:
             return ParamsSeen((), "not-iterable"), subjects
         if params.library not in containers:
@@ -239,7 +276,9 @@ def _seen_params(
         return ParamsSeen((), "unknown", False), subjects
     items, rest = found
     if type(params) is Iterator and params.of == "Module.parameters":
-        subjects[("module",)] = (params.origin.fields or {}).get("module") if params.origin is not None else None
+        subjects[("module",)] = (
+            (params.origin.fields or {}).get("module") if params.origin is not None else None
+        )
     container = "set" if kind is Sequence and params.kind == "set" else "iterable"
     seen = []
     group: list[Tensor] = []
@@ -256,7 +295,14 @@ def _seen_params(
 
 
 def _seen_item(
-    m: Any, item: Any, path: tuple[int, ...], subjects: dict[Any, Any], group: list[Tensor], built: Built, node: Any, frame: Frame
+    m: Any,
+    item: Any,
+    path: tuple[int, ...],
+    subjects: dict[Any, Any],
+    group: list[Tensor],
+    built: Built,
+    node: Any,
+    frame: Frame,
 ) -> ParamSeen:
     kind = type(item)
     subjects[path] = item
@@ -266,12 +312,22 @@ def _seen_item(
         return _seen(item)
     if kind is Mapping:
         return _seen_group(m, item, path, subjects, built, node, frame)
-    if kind is Sequence and item.kind in ("tuple", "namedtuple") and item.rest is MISSING and len(item.items) >= 2:
+    if (
+        kind is Sequence
+        and item.kind in ("tuple", "namedtuple")
+        and item.rest is MISSING
+        and len(item.items) >= 2
+    ):
         second = m.settle(item.items[1])
         if type(second) is Tensor:
             group.append(second)
-        return ParamSeen("named", value=_seen(second) if type(second) is Tensor else ParamSeen("unknown" if type(second) is Unknown else "other"))
-    if kind is Unknown or kind is OneOf or kind is Some and item.type == "object":
+        return ParamSeen(
+            "named",
+            value=_seen(second)
+            if type(second) is Tensor
+            else ParamSeen("unknown" if type(second) is Unknown else "other"),
+        )
+    if kind is Unknown or kind is OneOf or (kind is Some and item.type == "object"):
         built.complete = False
         return ParamSeen("unknown")
     return ParamSeen("other")
@@ -280,21 +336,39 @@ def _seen_item(
 def _seen(tensor: Tensor) -> ParamSeen:
     leaf = True if tensor.leaf & 2 == 0 else False if tensor.leaf & 1 == 0 else None
     retains = tensor.retains if type(tensor.retains) is bool else None
-    return ParamSeen("tensor", leaf, retains, tensor if not tensor.many else None, None if tensor.shape is None else len(tensor.shape))
+    return ParamSeen(
+        "tensor",
+        leaf,
+        retains,
+        tensor if not tensor.many else None,
+        None if tensor.shape is None else len(tensor.shape),
+    )
 
 
 def _seen_group(
-    m: Any, item: Mapping, path: tuple[int, ...], subjects: dict[Any, Any], built: Built, node: Any, frame: Frame
+    m: Any,
+    item: Mapping,
+    path: tuple[int, ...],
+    subjects: dict[Any, Any],
+    built: Built,
+    node: Any,
+    frame: Frame,
 ) -> ParamSeen:
     value = m.settle(item.entries.get("params", MISSING))
     if value is MISSING:
         built.complete = False
         return ParamSeen("group", params=None if item.rest is MISSING else ParamsSeen((), "unknown", False))
     if type(value) is Tensor:
-        subjects[(*path, 0)] = value
+        first = (*path, 0)
+        subjects[first] = value
         built.groups.append([value])
         return ParamSeen("group", params=ParamsSeen((_seen(value),), "tensor"))
-    spent = type(value) is Iterator and value.generator is None and value.position == 1 << 30 and value.used_by is not None
+    spent = (
+        type(value) is Iterator
+        and value.generator is None
+        and value.position == 1 << 30
+        and value.used_by is not None
+    )
     if spent and value.items:
         built.used_up.append(value)
     found = m.items_of(value, node, frame) if type(value) in (Sequence, Iterator, Instance) else None
@@ -302,7 +376,10 @@ def _seen_group(
         built.complete = False
         return ParamSeen("group", params=ParamsSeen((), "unknown", False))
     group: list[Tensor] = []
-    seen = [_seen_item(m, m.settle(one), (*path, index), subjects, group, built, node, frame) for index, one in enumerate(found[0])]
+    seen = [
+        _seen_item(m, m.settle(one), (*path, index), subjects, group, built, node, frame)
+        for index, one in enumerate(found[0])
+    ]
     built.groups.append(group)
     if found[1] is not MISSING:
         built.complete = False
@@ -330,7 +407,16 @@ def _in_other_world(whole: ParamsSeen, subjects: dict[Any, Any]) -> ParamsSeen:
 
 
 def _groups_value(built: Built) -> Any:
-    groups = tuple(Mapping({"params": Sequence("list", tuple(group), MISSING if built.complete else UNKNOWN), "lr": Some("float")}, UNKNOWN) for group in built.groups)
+    groups = tuple(
+        Mapping(
+            {
+                "params": Sequence("list", tuple(group), MISSING if built.complete else UNKNOWN),
+                "lr": Some("float"),
+            },
+            UNKNOWN,
+        )
+        for group in built.groups
+    )
     return Sequence("list", groups, MISSING if built.complete else UNKNOWN)
 
 
@@ -340,7 +426,9 @@ def tensors_of(instance: Instance) -> list[Tensor]:
     return [tensor for group in built.groups for tensor in group] if isinstance(built, Built) else []
 
 
-def optimizer_method(m: Any, instance: Instance, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
+def optimizer_method(
+    m: Any, instance: Instance, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame
+) -> Any:
     """A method of an optimizer."""
     if name == "step":
         return _step(m, instance, args, keywords, node, frame)
@@ -357,7 +445,17 @@ def optimizer_method(m: Any, instance: Instance, name: str, args: Args, keywords
             seen = _seen_group(m, args[0], (0,), subjects, fresh, node, frame)
             found = optimizers.refusal(ParamsSeen((seen,)), False)
             if found is not None and found.raises:
-                _refuse(m, found, subjects, args[0], (instance.library or "").rpartition(".")[2], node, node, frame, off_cpu=False)
+                _refuse(
+                    m,
+                    found,
+                    subjects,
+                    args[0],
+                    (instance.library or "").rpartition(".")[2],
+                    node,
+                    node,
+                    frame,
+                    off_cpu=False,
+                )
             m.heap.put(instance.state, "built", fresh)
             m.heap.put(instance.attributes, "param_groups", _groups_value(fresh))
         return None
@@ -375,13 +473,20 @@ def _tell_skipped(m: Any, instance: Instance, node: Any, frame: Frame) -> None:
         return
     name = (instance.library or "").rpartition(".")[2]
     for tensor in tensors_of(instance):
-        plain = tensor.parameter is False and tensor.requires == NO and tensor.leaf == LEAF and not tensor.many
-        if plain and tensor.grad is None and not any(step.kind in ("frozen", "flagged") for step in tensor.steps):
+        plain = (
+            tensor.parameter is False and tensor.requires == NO and tensor.leaf == LEAF and not tensor.many
+        )
+        if (
+            plain
+            and tensor.grad is None
+            and not any(step.kind in ("frozen", "flagged") for step in tensor.steps)
+        ):
             seen = m.seen(tensor, node, frame, "no-grad")
             at = built.at if tensor.origin.kind == "detached" else tensor.origin
             m.tell("optimizer-skips", at.node, at.frame, seen, certainty="wrong", optimizer=name, trail=(m.step_of(built.at, frame),),
                    op=(tensor.origin.fields or {}).get("op", ""))  # fmt: skip
     for iterator in built.used_up:
+        assert iterator.origin is not None
         steps = m.steps_of([iterator.origin, iterator.used_by, built.at], frame)
         m.tell("optimizer-empty-group", iterator.origin.node, iterator.origin.frame, None, certainty="wrong", optimizer=name, trail=steps,
                of=iterator.of)  # fmt: skip

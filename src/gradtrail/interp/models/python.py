@@ -104,10 +104,15 @@ def _enumerate(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, 
     start = argument(args, keywords, 1, "start", 0)
     if type(value) is Iterator and value.generator is not None:
         result = Iterator((), MISSING, "enumerate")
-        result.generator = (Sequence("tuple", (start + i if type(start) is int else INT, one)) for i, one in enumerate(value.generator))
+        result.generator = (
+            Sequence("tuple", (start + i if type(start) is int else INT, one))
+            for i, one in enumerate(value.generator)
+        )
         return result
     items, rest = _pieces(m, value, node, frame)
-    pairs = tuple(Sequence("tuple", (start + i if type(start) is int else INT, one)) for i, one in enumerate(items))
+    pairs = tuple(
+        Sequence("tuple", (start + i if type(start) is int else INT, one)) for i, one in enumerate(items)
+    )
     if rest is MISSING:
         return Iterator(pairs, MISSING, "enumerate")
     counter = iter(range(len(items) + (start if type(start) is int else 0), 1 << 30))
@@ -124,7 +129,15 @@ def _zip(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: 
         inner = args[0].value if len(args) == 1 else UNKNOWN
         found = m.items_of(inner, node, frame) if inner is not UNKNOWN else None
         if found is not None:
-            return Iterator((), Sequence("tuple", (), m.heap.joiner.all_of((*found[0], *(() if found[1] is MISSING else (found[1],))))), "zip")
+            return Iterator(
+                (),
+                Sequence(
+                    "tuple",
+                    (),
+                    m.heap.joiner.all_of((*found[0], *(() if found[1] is MISSING else (found[1],)))),
+                ),
+                "zip",
+            )
         return UNKNOWN
     columns = [_pieces(m, m.settle(one), node, frame) for one in args]
     if not columns:
@@ -233,13 +246,20 @@ def _getattr(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
         if type(value) is Library:
             return Library(f"{value.path}.{args[1]}")
         if type(value) is Instance and len(args) > 2 and not _has(m, value, args[1]):
-            return args[2] if not value.opened and type(value.cls) is Class and not value.cls.opaque and value.cls.library is None else UNKNOWN
+            return (
+                args[2]
+                if not value.opened
+                and type(value.cls) is Class
+                and not value.cls.opaque
+                and value.cls.library is None
+                else UNKNOWN
+            )
         return m.attribute(value, args[1], node, frame)
     return UNKNOWN
 
 
 def _has(m: Any, value: Instance, name: str) -> bool:
-    return name in value.attributes or type(value.cls) is Class and value.cls.find(name) is not MISSING
+    return name in value.attributes or (type(value.cls) is Class and value.cls.find(name) is not MISSING)
 
 
 def _hasattr(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
@@ -276,7 +296,13 @@ def _extreme(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
     if len(args) == 1:
         found = m.items_of(args[0], node, frame)
         if found is None or found[1] is not MISSING:
-            return UNKNOWN if found is None else found[1] if not found[0] else m.heap.joiner.all_of((*found[0], found[1]))
+            return (
+                UNKNOWN
+                if found is None
+                else found[1]
+                if not found[0]
+                else m.heap.joiner.all_of((*found[0], found[1]))
+            )
         values = found[0]
     if values and not keywords and all(type(one) in (int, float) for one in values):
         return min(values) if path == "min" else max(values)
@@ -405,7 +431,7 @@ def _abs(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: 
 
 def _slice(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     parts = args if len(args) > 1 else [None, *args]
-    return SliceValue(*(list(parts) + [None, None, None])[:3])
+    return SliceValue(*([*list(parts), None, None, None])[:3])
 
 
 _BUILTIN_CALLS: dict[str, Any] = {
@@ -427,8 +453,13 @@ calls("collections.OrderedDict")(_dict)
 calls("collections.defaultdict")(_defaultdict)
 calls("collections.deque")(_list)
 calls("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "rich.progress.track", "tqdm.trange")(
-    lambda m, args, keywords, node, frame, path: _range(m, args, keywords, node, frame, path) if path.endswith("trange")
-    else args[0] if args else keywords.get("iterable", UNKNOWN)
+    lambda m, args, keywords, node, frame, path: (
+        _range(m, args, keywords, node, frame, path)
+        if path.endswith("trange")
+        else args[0]
+        if args
+        else keywords.get("iterable", UNKNOWN)
+    )
 )
 
 
@@ -498,7 +529,9 @@ def leave(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 
 
 def _plain_object(m: Any, path: str, node: Any, frame: Frame) -> Instance:
-    return Instance(Library(path), path, m.serial(), m.origin("made", node, frame, cls=path.rpartition(".")[2]))
+    return Instance(
+        Library(path), path, m.serial(), m.origin("made", node, frame, cls=path.rpartition(".")[2])
+    )
 
 
 @calls("types.SimpleNamespace", "argparse.Namespace")
@@ -561,7 +594,9 @@ def parse_args(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, 
     return result
 
 
-def object_method(m: Any, receiver: Any, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
+def object_method(
+    m: Any, receiver: Any, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame
+) -> Any:
     """A method of a list, dict, string, iterator, array or anything else that is not a tensor or an object."""
     kind = type(receiver)
     if kind is Sequence:
@@ -590,7 +625,10 @@ def object_method(m: Any, receiver: Any, name: str, args: Args, keywords: Keywor
 def _some_method(receiver: Any, name: str, args: Args) -> Any:
     if name.startswith("__i") and args:
         number = {"int": INT, "float": FLOAT}
-        kinds = [type(one).__name__ if type(one) in PLAIN else one.type if type(one) is Some else "" for one in (receiver, args[0])]
+        kinds = [
+            type(one).__name__ if type(one) in PLAIN else one.type if type(one) is Some else ""
+            for one in (receiver, args[0])
+        ]
         if type(receiver) in (int, float) and type(args[0]) in (int, float):
             import operator
 
@@ -607,13 +645,19 @@ def _some_method(receiver: Any, name: str, args: Args) -> Any:
     return UNKNOWN
 
 
-def _sequence_method(m: Any, value: Sequence, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
+def _sequence_method(
+    m: Any, value: Sequence, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame
+) -> Any:
     put = m.heap.put
     exact = value.rest is MISSING
     first = args[0] if args else UNKNOWN
     if name in ("append", "add", "appendleft"):
         _note_kept(m, first, value, node, frame)
-        if exact and len(value.items) < budget.ITEMS_OF_SEQUENCE and not (value.kind == "set" and first in value.items):
+        if (
+            exact
+            and len(value.items) < budget.ITEMS_OF_SEQUENCE
+            and not (value.kind == "set" and first in value.items)
+        ):
             put(value, "items", (*value.items, first) if name != "appendleft" else (first, *value.items))
         elif not exact:
             put(value, "rest", m.join(value.rest, first))
@@ -629,7 +673,17 @@ def _sequence_method(m: Any, value: Sequence, name: str, args: Args, keywords: K
             if found[1] is not MISSING:
                 put(value, "rest", found[1])
         else:
-            put(value, "rest", m.heap.joiner.all_of((*(() if exact else (value.rest,)), *found[0], *(() if found[1] is MISSING else (found[1],)))))
+            put(
+                value,
+                "rest",
+                m.heap.joiner.all_of(
+                    (
+                        *(() if exact else (value.rest,)),
+                        *found[0],
+                        *(() if found[1] is MISSING else (found[1],)),
+                    )
+                ),
+            )
         return value if name == "__iadd__" else None
     if name == "__getitem__":
         return _get_from_sequence(m, value, m.settle(first), node, frame)
@@ -686,7 +740,18 @@ def _sequence_method(m: Any, value: Sequence, name: str, args: Args, keywords: K
         if type(other) is Sequence:
             if exact:
                 return Sequence(value.kind, value.items + other.items, other.rest)
-            return Sequence(value.kind, (), m.heap.joiner.all_of((*value.items, value.rest, *other.items, *(() if other.rest is MISSING else (other.rest,)))))
+            return Sequence(
+                value.kind,
+                (),
+                m.heap.joiner.all_of(
+                    (
+                        *value.items,
+                        value.rest,
+                        *other.items,
+                        *(() if other.rest is MISSING else (other.rest,)),
+                    )
+                ),
+            )
         return Sequence(value.kind, (), UNKNOWN)
     if name in ("__mul__", "__imul__"):
         if exact and type(first) is int and 0 <= first * max(len(value.items), 1) <= budget.ITEMS_OF_SEQUENCE:
@@ -708,7 +773,7 @@ def _sequence_method(m: Any, value: Sequence, name: str, args: Args, keywords: K
         return BOOL
     if name in ("union", "difference", "intersection", "__or__", "__and__", "__sub__", "__xor__"):
         return Sequence("set", (), UNKNOWN)
-    if name == "_replace" or name == "_asdict":
+    if name in {"_replace", "_asdict"}:
         return UNKNOWN
     return UNKNOWN
 
@@ -739,10 +804,16 @@ def _get_from_sequence(m: Any, value: Sequence, key: Any, node: Any, frame: Fram
         everything = m.heap.joiner.all_of((*value.items, *(() if exact else (value.rest,))))
         return Sequence(value.kind, (), everything)
     everything = m.heap.joiner.all_of((*value.items, *(() if exact else (value.rest,))))
-    return UNKNOWN if everything is MISSING or type(key) is Unknown and type(everything) is OneOf and False else everything
+    return (
+        UNKNOWN
+        if everything is MISSING or (type(key) is Unknown and type(everything) is OneOf and False)
+        else everything
+    )
 
 
-def _mapping_method(m: Any, value: Mapping, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
+def _mapping_method(
+    m: Any, value: Mapping, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame
+) -> Any:
     put = m.heap.put
     exact = value.rest is MISSING
     first = args[0] if args else UNKNOWN
@@ -763,7 +834,9 @@ def _mapping_method(m: Any, value: Mapping, name: str, args: Args, keywords: Key
             return made
         if key is not MISSING and exact:
             return args[1] if len(args) > 1 else None if name == "get" else UNKNOWN
-        known = [*value.entries.values(), *(() if exact else (value.rest,))] if key is MISSING else [value.rest]
+        known = (
+            [*value.entries.values(), *(() if exact else (value.rest,))] if key is MISSING else [value.rest]
+        )
         joined = m.heap.joiner.all_of(tuple(known))
         return UNKNOWN if joined is MISSING else joined
     if name == "__setitem__":
@@ -787,7 +860,9 @@ def _mapping_method(m: Any, value: Mapping, name: str, args: Args, keywords: Key
         pairs = tuple(Sequence("tuple", (_key_value(one), item)) for one, item in value.entries.items())
         return Sequence("list", pairs, MISSING if exact else Sequence("tuple", (UNKNOWN, value.rest)))
     if name == "keys":
-        return Sequence("list", tuple(_key_value(one) for one in value.entries), MISSING if exact else UNKNOWN)
+        return Sequence(
+            "list", tuple(_key_value(one) for one in value.entries), MISSING if exact else UNKNOWN
+        )
     if name == "values":
         return Sequence("list", tuple(value.entries.values()), value.rest)
     if name == "copy":
@@ -804,7 +879,9 @@ def _mapping_method(m: Any, value: Mapping, name: str, args: Args, keywords: Key
     if name in ("__or__", "__ior__"):
         other = m.settle(first)
         if type(other) is Mapping:
-            return Mapping({**value.entries, **other.entries}, value.rest if other.rest is MISSING else other.rest)
+            return Mapping(
+                {**value.entries, **other.entries}, value.rest if other.rest is MISSING else other.rest
+            )
         return Mapping({}, UNKNOWN)
     if name == "__contains__":
         return key in value.entries if key is not MISSING and exact else BOOL
@@ -835,11 +912,17 @@ def _string_method(m: Any, value: Any, name: str, args: Args) -> Any:
         return {"lower": value.lower, "upper": value.upper, "strip": value.strip}[name]()
     if name in ("find", "index", "count", "rfind", "__len__"):
         return INT
-    if name == "__getitem__" and type(value) is str and args and type(args[0]) is int and -len(value) <= args[0] < len(value):
+    if (
+        name == "__getitem__"
+        and type(value) is str
+        and args
+        and type(args[0]) is int
+        and -len(value) <= args[0] < len(value)
+    ):
         return value[args[0]]
     if name == "encode":
         return UNKNOWN
     return STR
 
 
-__all__ = ["BUILTINS", "Bound", "EXCEPTIONS", "HARMLESS", "object_method"]
+__all__ = ["BUILTINS", "EXCEPTIONS", "HARMLESS", "Bound", "object_method"]

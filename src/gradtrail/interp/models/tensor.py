@@ -45,8 +45,14 @@ def backward(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
     chosen = None
     if inputs is not None:
         found = m.items_of(Sequence("list", (inputs,)) if type(inputs) is Tensor else inputs, node, frame)
-        chosen = [one for one in found[0] if type(one) is Tensor] if found is not None and found[1] is MISSING else []
-    m.backward([tensor], node, frame, gradient, known(retain, create), flag(create), chosen, allow_unused=True)
+        chosen = (
+            [one for one in found[0] if type(one) is Tensor]
+            if found is not None and found[1] is MISSING
+            else []
+        )
+    m.backward(
+        [tensor], node, frame, gradient, known(retain, create), flag(create), chosen, allow_unused=True
+    )
     return None
 
 
@@ -213,7 +219,9 @@ def _is_mask(key: Any) -> bool:
     if type(key) is Tensor:
         return True
     if type(key) is Sequence:
-        return key.kind == "list" or any(type(one) is Tensor or (type(one) is Sequence and one.kind == "list") for one in key.items)
+        return key.kind == "list" or any(
+            type(one) is Tensor or (type(one) is Sequence and one.kind == "list") for one in key.items
+        )
     return False
 
 
@@ -225,7 +233,11 @@ def getitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     if own.base is not None:
         m.refresh(own)
     for part in parts:
-        if type(part) is Tensor and part.dtype is not None and dtypes.category(part.dtype) in ("floating", "complex"):
+        if (
+            type(part) is Tensor
+            and part.dtype is not None
+            and dtypes.category(part.dtype) in ("floating", "complex")
+        ):
             m.refuse("index-dtype", node, frame, m.seen(part, node, frame, "dtype"), dtype=part.dtype)
     kinds = [_index_kind(part) for part in parts]
     shape = _indexed_shape(own.shape, parts, kinds)
@@ -253,12 +265,14 @@ def getitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
 def _last_view(parts: tuple[Any, ...], kinds: list[str]) -> str:
     """The operation whose node the result of a basic index has: that of its last part that does something."""
     name = "view_as"
-    for part, kind in zip(parts, kinds):
+    for part, kind in zip(parts, kinds, strict=False):
         if kind == "int":
             name = "select"
         elif part is None:
             name = "unsqueeze"
-        elif type(part).__name__ == "SliceValue" and (part.start is not None or part.stop is not None or part.step is not None):
+        elif type(part).__name__ == "SliceValue" and (
+            part.start is not None or part.stop is not None or part.step is not None
+        ):
             name = "narrow"
     return name
 
@@ -293,7 +307,12 @@ def _indexed_shape(shape: Any, parts: tuple[Any, ...], kinds: list[str]) -> Any:
         return None
     if "advanced" in kinds:
         first = parts[0]
-        if len(parts) == 1 and type(first) is Tensor and first.shape is not None and first.dtype not in (None, "bool", "uint8"):
+        if (
+            len(parts) == 1
+            and type(first) is Tensor
+            and first.shape is not None
+            and first.dtype not in (None, "bool", "uint8")
+        ):
             return (*first.shape, *shape[1:])
         return None
     sizes = list(shape)
@@ -311,7 +330,9 @@ def _indexed_shape(shape: Any, parts: tuple[Any, ...], kinds: list[str]) -> Any:
             return None
         elif type(part).__name__ == "SliceValue":
             size, plain = sizes[position], part.known()
-            result.append(len(range(*plain.indices(size))) if size is not None and plain is not None else None)
+            result.append(
+                len(range(*plain.indices(size))) if size is not None and plain is not None else None
+            )
             position += 1
         else:
             position += 1
@@ -347,7 +368,9 @@ def replaced(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
     return args[0]
 
 
-@tensor_method("__bool__", "__contains__", "is_contiguous", "equal", "allclose", "is_floating_point", "is_complex")
+@tensor_method(
+    "__bool__", "__contains__", "is_contiguous", "equal", "allclose", "is_floating_point", "is_complex"
+)
 def boolean(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     return BOOL
 
@@ -418,7 +441,9 @@ def a_number(m: Any, tensor: Tensor, node: Any, frame: Frame) -> Any:
     return INT
 
 
-def refuse_numpy(m: Any, tensor: Tensor, node: Any, frame: Frame, how: str, trail: tuple[Any, ...] = ()) -> None:
+def refuse_numpy(
+    m: Any, tensor: Tensor, node: Any, frame: Frame, how: str, trail: tuple[Any, ...] = ()
+) -> None:
     """Ask the laws whether this conversion is refused, in the CPU's world and in another one."""
     device = tensor.device
     requires = {NO: False, YES: True}.get(tensor.requires)
@@ -430,9 +455,25 @@ def refuse_numpy(m: Any, tensor: Tensor, node: Any, frame: Frame, how: str, trai
         story = "device" if key == "numpy-off-cpu" else "grad"
         if key == "numpy-requires-grad":
             trail = (*m.recording_step(frame), *trail)
-        m.refuse(key, node, frame, m.seen(tensor, node, frame, story), how=how, trail=trail, device=device.name if device else "")
+        m.refuse(
+            key,
+            node,
+            frame,
+            m.seen(tensor, node, frame, story),
+            how=how,
+            trail=trail,
+            device=device.name if device else "",
+        )
     if device is not None and device.kind in ("chosen", "symbol"):
-        m.refuse("numpy-off-cpu", node, frame, m.seen(tensor, node, frame, "device"), off_cpu=True, how=how, device=device.name)
+        m.refuse(
+            "numpy-off-cpu",
+            node,
+            frame,
+            m.seen(tensor, node, frame, "device"),
+            off_cpu=True,
+            how=how,
+            device=device.name,
+        )
 
 
 __all__ = ["Instance", "Unknown", "device_from", "refuse_numpy"]

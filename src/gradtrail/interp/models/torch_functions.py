@@ -58,7 +58,9 @@ class Making:
         for index, value in enumerate(args):
             if law.gathers and index >= law.args.index(law.gathers):
                 rest = args[index:]
-                values[law.gathers] = rest[0] if len(rest) == 1 and type(rest[0]) is not int else Sequence("tuple", tuple(rest))
+                values[law.gathers] = (
+                    rest[0] if len(rest) == 1 and type(rest[0]) is not int else Sequence("tuple", tuple(rest))
+                )
                 given.add(law.gathers)
                 break
             if index < len(law.args):
@@ -85,7 +87,9 @@ def _made(m: Any, law: Any, values: dict[str, Any], given: set[str], node: Any, 
     result = m.new_tensor(m.origin("created" if requires != NO else "created-no-grad", node, frame))
     result.dtype = _dtype(m, law, values, data, like)
     if requires == YES and result.dtype is not None and dtypes.can_require_grad(result.dtype) is False:
-        m.refuse("requires-grad-integer", node, frame, m.seen(result, node, frame, "dtype"), dtype=result.dtype)
+        m.refuse(
+            "requires-grad-integer", node, frame, m.seen(result, node, frame, "dtype"), dtype=result.dtype
+        )
     result.requires = requires
     result.leaf = LEAF
     result.device = _device(m, values, like, law)
@@ -107,7 +111,7 @@ def _as_tensor(m: Any, data: Tensor, values: dict[str, Any], node: Any, frame: F
     return m.converted(data, name, where, node, frame, "as_tensor", False)
 
 
-def _dtype(m: Any, law: Any, values: dict[str, Any], data: Any, like: Any) -> str | None:
+def _dtype(m: Any, law: Any, values: dict[str, Any], data: Any, like: Any) -> Any:
     asked = m.settle(values.get("dtype"))
     if type(asked) is Dtype:
         return asked.name
@@ -132,7 +136,7 @@ def _dtype(m: Any, law: Any, values: dict[str, Any], data: Any, like: Any) -> st
     return rule if dtypes.category(rule) is not None else None
 
 
-def _dtype_of_value(m: Any, value: Any) -> str | None:
+def _dtype_of_value(m: Any, value: Any) -> Any:
     value = m.settle(value)
     kind = type(value)
     if kind is bool or value is BOOL:
@@ -155,7 +159,13 @@ def _dtype_of_value(m: Any, value: Any) -> str | None:
         if None in found:
             return None
         if found <= {"bool", "int64", m.modes.default_dtype}:
-            return m.modes.default_dtype if m.modes.default_dtype in found else "int64" if "int64" in found else "bool"
+            return (
+                m.modes.default_dtype
+                if m.modes.default_dtype in found
+                else "int64"
+                if "int64" in found
+                else "bool"
+            )
         return found.pop() if len(found) == 1 else None
     return None
 
@@ -194,7 +204,12 @@ def _shape(m: Any, law: Any, values: dict[str, Any], given: set[str], data: Any,
         return (rows, rows if second is None else second if type(second) is int else None)
     if rule == "data-or-sizes":
         value = values.get("data")
-        if type(value) is Sequence and value.kind == "tuple" and value.items and all(type(one) is int for one in value.items):
+        if (
+            type(value) is Sequence
+            and value.kind == "tuple"
+            and value.items
+            and all(type(one) is int for one in value.items)
+        ):
             return tuple(value.items)
         if type(value) is Sequence and value.kind == "list":
             return _data_shape(m, value)
@@ -223,14 +238,18 @@ def _sizes(value: Any) -> Any:
             return None
         if len(value.items) == 1 and type(value.items[0]) is Sequence:
             return _sizes(value.items[0])
-        return tuple(size if type(size) is int else None for size in (plain_size(item) for item in value.items))
+        return tuple(
+            size if type(size) is int else None for size in (plain_size(item) for item in value.items)
+        )
     return None
 
 
 def _data_shape(m: Any, value: Any) -> Any:
     value = m.settle(value)
     kind = type(value)
-    if kind in (int, float, bool, complex) or kind is Some and value.type in ("int", "float", "bool", "number"):
+    if kind in (int, float, bool, complex) or (
+        kind is Some and value.type in ("int", "float", "bool", "number")
+    ):
         return ()
     if kind is Tensor or kind is Array:
         return value.shape
@@ -255,7 +274,9 @@ def parameter(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, p
     requires = YES if wanted is True else NO if wanted is False else MAYBE
     if type(data) is Tensor:
         if requires == YES and data.dtype is not None and dtypes.can_require_grad(data.dtype) is False:
-            m.refuse("requires-grad-integer", node, frame, m.seen(data, node, frame, "dtype"), dtype=data.dtype)
+            m.refuse(
+                "requires-grad-integer", node, frame, m.seen(data, node, frame, "dtype"), dtype=data.dtype
+            )
         return m.wrap_parameter(data, node, frame, requires)
     result = m.new_parameter(node, frame)
     result.requires, result.dtype, result.device = requires, None, None
@@ -367,15 +388,41 @@ def autograd_grad(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fram
     if outputs is None or not outputs:
         return Sequence("tuple", (), UNKNOWN)
     if inputs is None:
-        m.backward(outputs, node, frame, gradients, known(retain, create), create, [], accumulate=False, allow_unused=None)
+        m.backward(
+            outputs,
+            node,
+            frame,
+            gradients,
+            known(retain, create),
+            create,
+            [],
+            accumulate=False,
+            allow_unused=None,
+        )
         gradient = m.unknown_tensor(node, frame, "gradient")
         if create is False:
             gradient.requires, gradient.leaf = NO, LEAF
         return Sequence("tuple", (), gradient)
-    walked = m.backward(outputs, node, frame, gradients, known(retain, create), create, inputs, accumulate=False, allow_unused=unused)
+    walked = m.backward(
+        outputs,
+        node,
+        frame,
+        gradients,
+        known(retain, create),
+        create,
+        inputs,
+        accumulate=False,
+        allow_unused=unused,
+    )
     results = m.gradients_of(outputs, inputs, create, walked, node, frame)
     if unused is not False:
-        return Sequence("tuple", tuple(OneOf((None, one)) if _unsure(walked, given) else one for one, given in zip(results, inputs)))
+        return Sequence(
+            "tuple",
+            tuple(
+                OneOf((None, one)) if _unsure(walked, given) else one
+                for one, given in zip(results, inputs, strict=False)
+            ),
+        )
     return Sequence("tuple", tuple(results))
 
 
@@ -402,8 +449,18 @@ def _tensors(m: Any, value: Any, node: Any, frame: Frame) -> list[Tensor] | None
 def autograd_backward(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     roots = _tensors(m, argument(args, keywords, 0, "tensors"), node, frame)
     if roots is not None:
-        retain, create = argument(args, keywords, 2, "retain_graph"), argument(args, keywords, 3, "create_graph", False)
-        m.backward(roots, node, frame, argument(args, keywords, 1, "grad_tensors"), known(retain, create), flag(create))
+        retain, create = (
+            argument(args, keywords, 2, "retain_graph"),
+            argument(args, keywords, 3, "create_graph", False),
+        )
+        m.backward(
+            roots,
+            node,
+            frame,
+            argument(args, keywords, 1, "grad_tensors"),
+            known(retain, create),
+            flag(create),
+        )
     return None
 
 
@@ -412,7 +469,19 @@ def checkpoint(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, 
     """A reentrant checkpoint runs its function under no_grad; its outputs require grad as its inputs do."""
     function, given = args[0], args[1:]
     reentrant = keywords.get("use_reentrant", True)
-    passed = {k: v for k, v in keywords.items() if k not in ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")}
+    passed = {
+        k: v
+        for k, v in keywords.items()
+        if k
+        not in (
+            "use_reentrant",
+            "preserve_rng_state",
+            "context_fn",
+            "determinism_check",
+            "debug",
+            "early_stop",
+        )
+    }
     if reentrant is None:
         reentrant = True
     if reentrant is not True:
@@ -434,7 +503,15 @@ def checkpoint(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, 
     if requires == NO and before:
         hidden = _parameters_behind(m, function)
         if hidden:
-            m.tell("checkpoint-cut", node, frame, None, certainty="wrong", name=hidden[0].name or "", first=m.step_of(hidden[0].origin, frame))
+            m.tell(
+                "checkpoint-cut",
+                node,
+                frame,
+                None,
+                certainty="wrong",
+                name=hidden[0].name or "",
+                first=m.step_of(hidden[0].origin, frame),
+            )
     return _tied(m, result, given, requires if before is not False else NO, node, frame)
 
 
@@ -450,7 +527,11 @@ def _parameters_behind(m: Any, function: Any) -> list[Tensor]:
 
 def _tied(m: Any, result: Any, given: Args, requires: int, node: Any, frame: Frame) -> Any:
     if type(result) is Sequence:
-        return Sequence(result.kind, tuple(_tied(m, one, given, requires, node, frame) for one in result.items), result.rest)
+        return Sequence(
+            result.kind,
+            tuple(_tied(m, one, given, requires, node, frame) for one in result.items),
+            result.rest,
+        )
     if type(result) is not Tensor:
         return result
     origin = m.origin("checkpointed", node, frame, tuple(value for value in given if type(value) is Tensor))
@@ -463,7 +544,15 @@ def _tied(m: Any, result: Any, given: Args, requires: int, node: Any, frame: Fra
         from gradtrail.interp.values import Node
 
         edges = _edges([value for value in given if type(value) is Tensor])
-        made.node = Node("CheckpointFunctionBackward", "op" if requires == YES else "maybe", edges, (), None, origin, m.serial())
+        made.node = Node(
+            "CheckpointFunctionBackward",
+            "op" if requires == YES else "maybe",
+            edges,
+            (),
+            None,
+            origin,
+            m.serial(),
+        )
     return made
 
 
@@ -483,14 +572,20 @@ def functional_call(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fr
     inputs = m.settle(argument(args, keywords, 2, "args", Sequence("tuple")))
     named = m.settle(argument(args, keywords, 3, "kwargs"))
     places = _places_of(m, module, given)
-    if places is None or named is not None and (type(named) is not Mapping or named.rest is not MISSING):
+    if places is None or (named is not None and (type(named) is not Mapping or named.rest is not MISSING)):
         return m.unknown_tensor(node, frame)
     inner = {} if named is None else {str(key): value for key, value in named.entries.items()}
     own = [(owner, name, owner.attributes[name]) for owner, name, _ in places]
     for owner, name, value in places:
         m.heap.put(owner.attributes, name, value)
     try:
-        positional = () if inputs is None else inputs.items if type(inputs) is Sequence and inputs.kind == "tuple" else (inputs,)
+        positional = (
+            ()
+            if inputs is None
+            else inputs.items
+            if type(inputs) is Sequence and inputs.kind == "tuple"
+            else (inputs,)
+        )
         return m.call(module, list(positional), inner, node, frame)
     finally:
         for owner, name, value in own:
@@ -499,7 +594,12 @@ def functional_call(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fr
 
 def _places_of(m: Any, module: Any, given: Any) -> list[tuple[Instance, str, Tensor]] | None:
     """Where each tensor of a dict by dotted names belongs in a module; None if that is not known."""
-    if type(module) is not Instance or module.opened or type(given) is not Mapping or given.rest is not MISSING:
+    if (
+        type(module) is not Instance
+        or module.opened
+        or type(given) is not Mapping
+        or given.rest is not MISSING
+    ):
         return None
     places = []
     for path, value in given.entries.items():
@@ -516,7 +616,13 @@ def _places_of(m: Any, module: Any, given: Any) -> list[tuple[Instance, str, Ten
     return places
 
 
-@calls("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.cuda.amp.autocast", "torch.autocast", "torch.amp.autocast")
+@calls(
+    "torch.autograd.set_detect_anomaly",
+    "torch.autograd.detect_anomaly",
+    "torch.cuda.amp.autocast",
+    "torch.autocast",
+    "torch.amp.autocast",
+)
 def neutral_manager(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     result = Instance(Library(path), path, m.serial(), m.origin("made", node, frame, cls=path))
     return result
@@ -584,7 +690,9 @@ class Copying:
             result: Any = _copied_tensor(self, value, node, frame)
             memo[id(value)] = result
         elif kind is Instance:
-            result = Instance(value.cls, value.library, self.serial(), self.origin("made", node, frame, cls=""))
+            result = Instance(
+                value.cls, value.library, self.serial(), self.origin("made", node, frame, cls="")
+            )
             memo[id(value)] = result
             result.opened, result.many = value.opened, value.many
             result.registered = dict(value.registered)
@@ -593,17 +701,25 @@ class Copying:
                 result.attributes[name] = self.deep_copy(one, node, frame, memo)
         elif kind is Sequence:
             rest = value.rest if value.rest is MISSING else self.deep_copy(value.rest, node, frame, memo)
-            result = Sequence(value.kind, tuple(self.deep_copy(one, node, frame, memo) for one in value.items), rest, value.names)
+            result = Sequence(
+                value.kind,
+                tuple(self.deep_copy(one, node, frame, memo) for one in value.items),
+                rest,
+                value.names,
+            )
             memo[id(value)] = result
         elif kind is Mapping:
             entries = {key: self.deep_copy(one, node, frame, memo) for key, one in value.entries.items()}
-            result = Mapping(entries, value.rest if value.rest is MISSING else self.deep_copy(value.rest, node, frame, memo))
+            result = Mapping(
+                entries,
+                value.rest if value.rest is MISSING else self.deep_copy(value.rest, node, frame, memo),
+            )
         else:
             return value
         return result
 
 
-def _copied_tensor(m: Any, value: Tensor, node: Any, frame: Frame) -> Tensor:
+def _copied_tensor(m: Any, value: Tensor, node: Any, frame: Frame) -> Any:
     if value.leaf & LEAF == 0 and value.requires == YES:
         m.refuse("deepcopy-non-leaf", node, frame, m.seen(value, node, frame))
     result = m.new_tensor(m.origin("copied", node, frame))
@@ -626,7 +742,9 @@ def shallow(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     if type(value) is Mapping:
         return Mapping(dict(value.entries), value.rest)
     if type(value) is Tensor:
-        result = _copied_tensor(m, value, node, frame) if value.leaf == LEAF else m.unknown_tensor(node, frame)
+        result = (
+            _copied_tensor(m, value, node, frame) if value.leaf == LEAF else m.unknown_tensor(node, frame)
+        )
         result.storage = value.storage
         return result
     return UNKNOWN
