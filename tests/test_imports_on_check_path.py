@@ -70,6 +70,7 @@ gradtrail.interp.trails
 gradtrail.interp.values
 gradtrail.laws
 gradtrail.laws.devices
+gradtrail.laws.dtype_demands
 gradtrail.laws.dtypes
 gradtrail.laws.factories
 gradtrail.laws.messages

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gradtrail.findings import engine
 from gradtrail.findings.engine import Report, StandardInput, check_paths, check_source
 from gradtrail.source.reading import Unreadable
 from support import fake_interpreter
@@ -50,7 +51,10 @@ def test_two_causes_are_two_findings() -> None:
     assert len(check_source(source + source)) == 2
 
 
-def test_the_byte_filter_puts_files_of_a_folder_aside_but_not_named_ones(tmp_path: Path) -> None:
+def test_the_byte_filter_puts_files_of_a_folder_aside_but_not_named_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "FEW_FILES", 0)
     written(tmp_path, a="x = 1  # fault\n", b="import torch\nfor in x:\n", c="x = (\n")
     report = check_paths([str(tmp_path)])
     assert spots(report) == []
