@@ -73,6 +73,7 @@ gradtrail.laws.devices
 gradtrail.laws.dtype_demands
 gradtrail.laws.dtypes
 gradtrail.laws.factories
+gradtrail.laws.kept
 gradtrail.laws.messages
 gradtrail.laws.modules
 gradtrail.laws.node_names

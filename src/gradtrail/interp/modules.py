@@ -31,12 +31,13 @@ from gradtrail.interp.values import (
     Mapping,
     Node,
     OneOf,
+    Saved,
     Sequence,
     Some,
     Tensor,
     Unknown,
 )
-from gradtrail.laws import dtypes, modules, shapes
+from gradtrail.laws import dtypes, kept, modules, shapes
 from gradtrail.laws.modules import ModuleLaw
 
 MODULE_BASES = frozenset(
@@ -633,6 +634,7 @@ class Modules(Trails):
                 origin,
                 self.serial(),
             )
+            graph.saved = self._kept(module, law.name, given, requires)
         first = inputs[0] if inputs else None
         made: list[Tensor] = []
 
@@ -660,6 +662,22 @@ class Modules(Trails):
         if graph is not None:
             graph.results = tuple(made)
         return value
+
+    def _kept(self, module: Instance, name: str, given: dict[str, Any], requires: int) -> tuple[Saved, ...]:
+        """What a recurrent layer keeps for backward, by its law."""
+        named = [(key, value) for key, value in self.own_parameters(module)]
+        for key, value in given.items():
+            items = value.items if type(value) is Sequence else (value,)
+            named.extend((key, item) for item in items if type(item) is Tensor)
+        found = []
+        for what, needs in kept.kept(name):
+            certain = not needs or any(
+                kept.fits(need, key) and value.requires == YES for need in needs for key, value in named
+            )
+            for key, value in named:
+                if kept.fits(what, key) and certain:
+                    found.append(Saved(key, value, requires == YES))
+        return tuple(found)
 
     def _sequential(self, module: Instance, args: list[Any], node: Any, frame: Frame) -> Any:
         value = args[0] if args else UNKNOWN
