@@ -33,6 +33,18 @@ SQUARES: dict[str, tuple[tuple[str, ...], Call]] = {
         ("self", "weight"),
         lambda a, b: F.conv3d(a[None, :, :, None, None], b[:, :, None, None, None]),
     ),
+    "nn.functional.conv1d.text": (
+        ("self", "weight"),
+        lambda a, b: F.conv1d(a[None], b[:, :, None], padding="same"),
+    ),
+    "nn.functional.conv2d.text": (
+        ("self", "weight"),
+        lambda a, b: F.conv2d(a[None, :, :, None], b[:, :, None, None], padding="same"),
+    ),
+    "nn.functional.conv3d.text": (
+        ("self", "weight"),
+        lambda a, b: F.conv3d(a[None, :, :, None, None], b[:, :, None, None, None], padding="same"),
+    ),
     "nn.functional.scaled_dot_product_attention": (
         ("query", "key", "value"),
         lambda a, b, c: F.scaled_dot_product_attention(a[None], b[None], c[None]),
@@ -56,6 +68,10 @@ SQUARES: dict[str, tuple[tuple[str, ...], Call]] = {
     "nn.functional.normalize": (("self",), F.normalize),
     "nn.functional.gelu": (("self",), F.gelu),
     "nn.functional.nll_loss": (("target",), lambda a: F.nll_loss(torch.zeros(2, 2), a[0])),
+    "nn.functional.binary_cross_entropy_with_logits": (
+        ("target",),
+        lambda a: F.binary_cross_entropy_with_logits(torch.zeros(2, 2), a[0]),
+    ),
 }
 """Argument names and a call on 2 x 2 tensors of zeros and ones."""
 

@@ -29,6 +29,9 @@ _SHARED: dict[str, tuple[str, ...]] = {
     "nn.functional.conv1d": ("self", "weight"),
     "nn.functional.conv2d": ("self", "weight"),
     "nn.functional.conv3d": ("self", "weight"),
+    "nn.functional.conv1d.text": ("self", "weight"),
+    "nn.functional.conv2d.text": ("self", "weight"),
+    "nn.functional.conv3d.text": ("self", "weight"),
     "nn.functional.scaled_dot_product_attention": ("query", "key", "value"),
     "nn.functional.binary_cross_entropy": ("self", "target"),
     "index_copy": ("self", "source"),
@@ -58,6 +61,7 @@ _KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "nn.functional.normalize": ("self", _FLOATING),
     "nn.functional.gelu": ("self", _FLOATING),
     "nn.functional.nll_loss": ("target", _LONG),
+    "nn.functional.binary_cross_entropy_with_logits": ("target", _FLOATING),
 }
 """An argument and the dtypes that it may have. Functions that take `dtype=` are left out, and
 `index_select`, in whose row indexing by masks is followed as well."""

@@ -176,14 +176,17 @@ def promote(operands: Iterable[tuple[str | None, bool | None, bool]], default: s
     return result
 
 
-def _either_way(operands: list[tuple[str | None, bool | None, bool]], open_ones: list[int], default: str) -> str | None:
+def _either_way(
+    operands: list[tuple[str | None, bool | None, bool]], open_ones: list[int], default: str
+) -> str | None:
     """The same whether or not the tensors at `open_ones` have dimensions, or None."""
     if len(open_ones) > _MOST_OPEN or any(name is None for name, _, _ in operands):
         return None
     at = open_ones[0]
     name, _, number = operands[at]
     with_dims, without = (
-        promote([*operands[:at], (name, zero_dim, number), *operands[at + 1 :]], default) for zero_dim in (False, True)
+        promote([*operands[:at], (name, zero_dim, number), *operands[at + 1 :]], default)
+        for zero_dim in (False, True)
     )
     return with_dims if with_dims == without else None
 
