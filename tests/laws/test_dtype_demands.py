@@ -25,10 +25,16 @@ SQUARES: dict[str, tuple[tuple[str, ...], Call]] = {
     "addmm": (("mat1", "mat2"), lambda a, b: torch.addmm(torch.zeros(2, 2, dtype=a.dtype), a, b)),
     "cdist": (("x1", "x2"), torch.cdist),
     "lerp": (("self", "end"), lambda a, b: torch.lerp(a, b, 0.5)),
-    "nn.functional.bilinear": (("input1", "input2", "weight"), lambda a, b, c: F.bilinear(a, b, torch.stack([c, c]))),
+    "nn.functional.bilinear": (
+        ("input1", "input2", "weight"),
+        lambda a, b, c: F.bilinear(a, b, torch.stack([c, c])),
+    ),
     "nn.functional.prelu": (("self", "weight"), lambda a, b: F.prelu(a, b[0])),
     "nn.functional.conv1d": (("self", "weight"), lambda a, b: F.conv1d(a[None], b[:, :, None])),
-    "nn.functional.conv2d": (("self", "weight"), lambda a, b: F.conv2d(a[None, :, :, None], b[:, :, None, None])),
+    "nn.functional.conv2d": (
+        ("self", "weight"),
+        lambda a, b: F.conv2d(a[None, :, :, None], b[:, :, None, None]),
+    ),
     "nn.functional.conv3d": (
         ("self", "weight"),
         lambda a, b: F.conv3d(a[None, :, :, None, None], b[:, :, None, None, None]),
@@ -99,7 +105,9 @@ def test_what_is_said_to_be_refused_is_refused(operation: str) -> None:
     names, call = SQUARES[operation]
     for combination in itertools.product(dtype_demands.JUDGED, repeat=len(names)):
         tensors = [torch.eye(2).to(getattr(torch, dtype)) for dtype in combination]
-        said = dtype_demands.refusal(operation, [(name, told(one), one.dim()) for name, one in zip(names, tensors)])
+        said = dtype_demands.refusal(
+            operation, [(name, told(one), one.dim()) for name, one in zip(names, tensors, strict=True)]
+        )
         if said is not None:
             assert refused(call, tensors), combination
 
@@ -110,7 +118,9 @@ def test_what_fits_is_not_said_to_be_refused(operation: str) -> None:
     for combination in itertools.product(dtype_demands.JUDGED, repeat=len(names)):
         tensors = [torch.eye(2).to(getattr(torch, dtype)) for dtype in combination]
         if not refused(call, tensors):
-            said = dtype_demands.refusal(operation, [(name, told(one), one.dim()) for name, one in zip(names, tensors)])
+            said = dtype_demands.refusal(
+                operation, [(name, told(one), one.dim()) for name, one in zip(names, tensors, strict=True)]
+            )
             assert said is None, combination
 
 
@@ -132,4 +142,9 @@ def test_what_is_not_known_is_not_refused() -> None:
     assert dtype_demands.refusal("mm", [("self", None, 2), ("mat2", "float64", 2)]) is None
     assert dtype_demands.refusal("mm", [("self", "float16", 2), ("mat2", "float64", 2)]) is None
     assert dtype_demands.refusal("add", [("self", "int64", 2), ("other", "float64", 2)]) is None
-    assert dtype_demands.refusal("nn.functional.cross_entropy", [("self", "float32", None), ("target", "float32", 1)]) is None
+    assert (
+        dtype_demands.refusal(
+            "nn.functional.cross_entropy", [("self", "float32", None), ("target", "float32", 1)]
+        )
+        is None
+    )

@@ -61,7 +61,12 @@ def test_an_unknown_operand_keeps_the_dtype_unknown() -> None:
     assert dtypes.promote([("float32", False, False), (None, False, False)]) is None
     assert dtypes.promote([("float32", None, False), ("float64", None, False)]) is None
     assert dtypes.promote([("float32", None, False), ("int64", None, True)]) == "float32"
-    assert dtypes.promote([("int64", None, False), ("float32", None, True)]) is None
+
+
+def test_dimensions_that_do_not_matter_need_not_be_known() -> None:
+    assert dtypes.promote([("int64", None, False), ("float32", None, True)]) == "float32"
+    assert dtypes.promote([("int64", None, False), ("float32", False, False)]) == "float32"
+    assert dtypes.promote([("float64", None, False), ("float32", False, False)]) is None
 
 
 def test_casts() -> None:

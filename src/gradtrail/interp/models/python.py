@@ -359,18 +359,28 @@ def _map(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: 
     if found is None or len(args) > 2:
         return Iterator((), UNKNOWN)
     if path == "filter":
-        kept, unsure = [], []
+        kept, unsure, dropped = [], [], []
         for item in found[0]:
             answer = m.truth(item if args[0] is None else m.call(args[0], [item], {}, node, frame))
             if answer is None:
                 unsure.append(item)
             elif answer:
                 kept.append(item)
+            else:
+                dropped.append(item)
         rest = m.heap.joiner.all_of((*unsure, *(() if found[1] is MISSING else (found[1],))))
-        return Iterator(tuple(kept), rest, "filter")
+        return Iterator(tuple(kept), rest, "filter", None if kept else _frozen_at(dropped))
     items = tuple(m.call(args[0], [item], {}, node, frame) for item in found[0])
     rest = found[1] if found[1] is MISSING else m.call(args[0], [found[1]], {}, node, frame)
     return Iterator(items, rest, "map")
+
+
+def _frozen_at(values: list[Any]) -> Any:
+    """Where one of some tensors was frozen: why a filter lets none of them pass."""
+    steps = (
+        step for value in values if type(value) is Tensor for step in value.steps if step.kind == "frozen"
+    )
+    return next(steps, None)
 
 
 def _print(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
