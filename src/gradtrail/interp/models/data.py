@@ -267,7 +267,7 @@ def data_parallel(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fram
     ddp = path.endswith("DistributedDataParallel")
     if ddp and complete and found and all(tensor.requires == NO for _, tensor in found):
         frozen = [origin for _, tensor in found for origin in tensor.steps[1:] if origin.kind == "frozen"]
-        trail = m.steps_of(frozen[:1], frame)
+        trail = m.steps_of(frozen[:1] or [found[0][1].origin], frame)
         m.refuse("ddp-frozen", node, frame, m.seen(module, node, frame), trail=trail)
     result = library_object(m, path, node, frame)
     m.register(result, "module", module, "module")
