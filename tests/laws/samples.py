@@ -290,7 +290,11 @@ RECIPES.update(
         "reshape_as": ("f(2, 3).t(), f(6)",),
         "nn.functional.conv1d": ("n(1, 2, 5), n(3, 2, 2), n(3), padding='same'",),
         "nn.functional.conv3d": ("n(1, 1, 4, 4, 4), n(1, 1, 2, 2, 2), n(1), padding='same'",),
-        "nn.functional.smooth_l1_loss": ("n(3), n(3)", "n(3), n(3), reduction='none'"),
+        "nn.functional.smooth_l1_loss": (
+            "n(3), n(3)",
+            "n(3), n(3), reduction='none'",
+            "n(3), n(3), reduction='none', beta=0.5",
+        ),
         "unique_consecutive": ("f(3), dim=0", "f(3)"),
         # overloads
         "pow": ("f(3), 2", "f(3), 2.5", "f(3), f(3)", "2, f(3)", "f(3), 0", "f(3), 1"),
