@@ -264,9 +264,23 @@ def _has(m: Any, value: Instance, name: str) -> bool:
 
 def _hasattr(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     value = m.settle(args[0])
-    if len(args) > 1 and type(args[1]) is str and type(value) is Instance and _has(m, value, args[1]):
+    if len(args) < 2 or type(args[1]) is not str or type(value) is not Instance:
+        return BOOL
+    if _has(m, value, args[1]):
         return True
-    return BOOL
+    return False if _lacks(value, args[1]) else BOOL
+
+
+def _lacks(value: Instance, name: str) -> bool:
+    """Whether a layer of torch.nn that holds no parameters certainly has no weight and no bias."""
+    law = value.state.get("law")
+    plain = type(value.cls) is Library and not value.opened and not value.registered
+    return (
+        plain
+        and name in ("weight", "bias")
+        and getattr(law, "kind", "loss") not in ("loss", "layer")
+        and not law.parameters
+    )
 
 
 def _setattr(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
@@ -806,7 +820,9 @@ def _get_from_sequence(m: Any, value: Sequence, key: Any, node: Any, frame: Fram
             return value.items[key]
         if not exact and 0 <= key < len(value.items):
             return value.items[key]
-        return UNKNOWN if exact else value.rest
+        if exact:
+            return UNKNOWN
+        return value.rest if key >= 0 else m.heap.joiner.all_of((*value.items, value.rest))
     if type(key) is SliceValue:
         part = key.known()
         if part is not None and exact:
@@ -814,11 +830,7 @@ def _get_from_sequence(m: Any, value: Sequence, key: Any, node: Any, frame: Fram
         everything = m.heap.joiner.all_of((*value.items, *(() if exact else (value.rest,))))
         return Sequence(value.kind, (), everything)
     everything = m.heap.joiner.all_of((*value.items, *(() if exact else (value.rest,))))
-    return (
-        UNKNOWN
-        if everything is MISSING or (type(key) is Unknown and type(everything) is OneOf and False)
-        else everything
-    )
+    return UNKNOWN if everything is MISSING else everything
 
 
 def _mapping_method(
