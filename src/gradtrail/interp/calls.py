@@ -133,8 +133,10 @@ class Calls(Expressions):
             function.kind = "static"
         elif path == "classmethod":
             function.kind = "class"
-        elif path in ("property", "functools.cached_property", "abc.abstractproperty"):
+        elif path in ("property", "abc.abstractproperty"):
             function.kind = "property"
+        elif path == "functools.cached_property":
+            function.kind = "cached"
         elif path == "contextlib.contextmanager":
             function.wrapper = "contextmanager"
         elif path in ("torch.no_grad", "torch.inference_mode", "torch.enable_grad"):
@@ -524,6 +526,10 @@ class Calls(Expressions):
         if value is not MISSING:
             if type(value) is Lazy:
                 value = self.fetch(value)
+            return value
+        if type(member) is Function and member.kind == "cached":
+            value = self.call_function(member, [instance], {}, node, frame)
+            self.heap.put(instance.attributes, name, value)
             return value
         if member is not MISSING:
             return self.bound(member, instance, cls)

@@ -16,6 +16,7 @@ from gradtrail.interp.values import (
     ANY_LEAF,
     MAYBE,
     UNKNOWN,
+    YES,
     Instance,
     Iterator,
     Mapping,
@@ -128,7 +129,8 @@ class Core:
         self.count += 1
         tensor = Tensor(self.count, origin)
         tensor.inference = self.modes.inference_mode
-        if tensor.inference and self.modes.entered_by is not None:
+        off = self.modes.grad_mode is False and any(parent.requires & YES for parent in origin.parents)
+        if (tensor.inference or off) and self.modes.entered_by is not None:
             tensor.steps = (self.modes.entered_by, origin)
         return tensor
 

@@ -29,10 +29,13 @@ class Reach:
     the walk met something that is not known, so that what is not listed may be reached all the same.
     """
 
-    __slots__ = ("complete", "leaves", "nodes")
+    __slots__ = ("complete", "joined", "leaves", "nodes")
 
     def __init__(self) -> None:
         self.nodes: dict[Node, bool] = {}
+        self.joined: list[
+            Node
+        ] = []  # the joins that are certainly come to, each with all its branches tracked
         self.leaves: dict[Tensor, bool] = {}
         self.complete = True
 
@@ -65,6 +68,8 @@ def reach(
             continue
         found.nodes[edge] = sure
         if edge.kind == "join":
+            if sure and edge.name and edge not in found.joined:
+                found.joined.append(edge)
             behind = joins.get((edge.serial, sure))
             if behind is None:
                 behind = joins[edge.serial, sure] = _behind_join(edge, sure, joins)
@@ -277,6 +282,19 @@ class Graph(Tensors):
             for saved in graph_node.saved:
                 if saved.modified():
                     self._refuse_modified(graph_node, saved, roots, node, frame)
+        for joined in walked.joined:
+            self._execute_join(joined, roots, node, frame)
+
+    def _execute_join(self, joined: Node, roots: list[Tensor], node: Any, frame: Frame) -> None:
+        """A value that came by one of several branches raises for certain if each of them does."""
+        found = [_culprit(reach([edge])) for edge in joined.edges]
+        first = found[0] if found and all(found) else None
+        if first is not None:
+            graph_node, saved = first
+            if saved is None:
+                self._refuse_freed(graph_node, roots, node, frame)
+            else:
+                self._refuse_modified(graph_node, saved, roots, node, frame)
 
     def _refuse_freed(self, graph_node: Node, roots: list[Tensor], node: Any, frame: Frame) -> None:
         carried = [step for result in graph_node.results for step in result.steps[1:]]
@@ -337,6 +355,26 @@ class Graph(Tensors):
                 gradient.node = Node("", "op", (blocked, *edges), (), None, gradient.origin, self.serial())
                 gradient.requires, gradient.leaf = YES, 10
                 return
+
+
+def _culprit(walked: Reach, depth: int = 0) -> tuple[Node, Saved | None] | None:
+    """A node that certainly cannot run: freed before, or one of its saved tensors written since."""
+    for graph_node in sorted(walked.nodes, key=lambda one: -one.serial):
+        if not walked.nodes[graph_node]:
+            continue
+        if type(graph_node.freed) is Origin and graph_node.frees:
+            return graph_node, None
+        for saved in graph_node.saved:
+            if saved.modified():
+                return graph_node, saved
+    for joined in walked.joined if depth < _DEEPEST_JOIN else ():
+        found = [_culprit(reach([edge]), depth + 1) for edge in joined.edges]
+        if found and all(found):
+            return found[0]
+    return None
+
+
+_DEEPEST_JOIN = 6
 
 
 def _depends(walked: Reach, tensor: Tensor) -> bool:

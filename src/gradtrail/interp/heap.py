@@ -77,6 +77,7 @@ class Heap:
         for state in states:
             places.update(state)
         results: list[tuple[Any, Any, Any]] = []
+        extras: list[tuple[Sequence, tuple[Any, ...]]] = []
         for location, (container, key, _) in places.items():
             values = []
             for state in states:
@@ -92,14 +93,15 @@ class Heap:
                     value = self._joined(container, key, values)
                     break
             if type(container) is Sequence and key == "items" and len({len(items) for items in values}) > 1:
-                extra = self.joiner.all_of(tuple(item for items in values for item in items))
-                value = ()
-                results.append((container, "rest", self.joiner.join(container.rest, extra)))
+                value = _common_start(values)
+                extras.append((container, tuple(item for items in values for item in items[len(value) :])))
             results.append((container, key, value))
         self.work += len(results)
         for container, key, value in results:
             if read(container, key) is not value:
                 self.put(container, key, value)
+        for sequence, items in extras:
+            self.put(sequence, "rest", self.joiner.join(sequence.rest, self.joiner.all_of(items)))
 
     def _joined(self, container: Any, key: Any, values: list[Any]) -> Any:
         plain = type(container) is dict
@@ -110,6 +112,16 @@ class Heap:
                     self.joiner.join(value, one) if plain else self.joiner.field(container, key, value, one)
                 )
         return value
+
+
+def _common_start(values: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The items that all of several lists begin with: they are there for certain."""
+    start: list[Any] = []
+    for items in zip(*values, strict=False):
+        if any(item is not items[0] for item in items):
+            break
+        start.append(items[0])
+    return tuple(start)
 
 
 def read(container: Any, key: Any) -> Any:

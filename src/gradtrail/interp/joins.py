@@ -163,15 +163,9 @@ class Joiner:
         known = a or b
         if known is None:
             return None
-        return Node(
-            "",
-            "join",
-            tuple(node for node in (a, b) if node is not None),
-            (),
-            None,
-            known.origin,
-            self.serial(),
-        )
+        name = "all" if a is not None and b is not None else ""
+        edges = tuple(node for node in (a, b) if node is not None)
+        return Node(name, "join", edges, (), None, known.origin, self.serial())
 
     def _items(self, a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(a) == len(b):

@@ -782,7 +782,9 @@ class Libraries(Making, Copying, Modules):
                 )
                 set_by = self.modes.set_by if manager.library != "torch.set_grad_enabled" else None
                 self.heap.put(
-                    manager.state, "entered", (*manager.state.get("entered", ()), (*before, set_by))
+                    manager.state,
+                    "entered",
+                    (*manager.state.get("entered", ()), (*before, set_by, self.modes.entered_by)),
                 )
                 self.enter_mode(manager.library.rpartition(".")[2], manager.state.get("mode"))
                 self.heap.put(self.modes, "set_by", None)
@@ -845,12 +847,13 @@ class Libraries(Making, Copying, Modules):
     def restore_modes(self, manager: Any) -> None:
         """Leave a grad mode, also on a way out of the middle of its block."""
         if type(manager) is Instance and manager.library in _MODES and manager.state.get("entered"):
-            *rest, (grad, inference, set_by) = manager.state["entered"]
+            *rest, (grad, inference, set_by, entered_by) = manager.state["entered"]
             put = self.heap.put
             put(manager.state, "entered", tuple(rest))
             put(self.modes, "grad_mode", grad)
             put(self.modes, "inference_mode", inference)
             put(self.modes, "set_by", set_by)
+            put(self.modes, "entered_by", entered_by)
 
     # Custom Functions
 

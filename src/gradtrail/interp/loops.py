@@ -181,11 +181,12 @@ class Loops(Statements):
         self._widen(level)
         for container, key, value in self.heap.snapshot(level).values():
             if type(container) is Sequence and key == "items" and container.kind == "list" and value:
-                everything = self.heap.joiner.all_of(
-                    (*value, *(() if container.rest is MISSING else (container.rest,)))
+                more = (
+                    value[-1]
+                    if container.rest is MISSING
+                    else self.heap.joiner.join(value[-1], container.rest)
                 )
-                self.heap.put(container, "items", ())
-                self.heap.put(container, "rest", everything)
+                self.heap.put(container, "rest", more)
 
     def _widen(self, level: int) -> None:
         """Numbers and strings that the rounds have changed may be anything of their type from here on."""

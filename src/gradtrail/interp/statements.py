@@ -534,6 +534,9 @@ class Statements(Core):
             return None
         if kind is ast.MatchValue and type(pattern.value) is ast.Constant:
             return bool(pattern.value.value == subject)
+        if kind is ast.MatchValue and type(pattern.value) is ast.Attribute:
+            value = self.evaluate(pattern.value, frame)
+            return bool(value == subject) if type(value) in PLAIN else None
         if kind is ast.MatchSingleton:
             return pattern.value is subject
         if kind is ast.MatchOr:

@@ -1146,13 +1146,15 @@ def _shape_of_view(name: str, plain: dict[str, Any], shape: Shape, number: int |
     dim %= len(shape)
     if name == "unbind":
         return (*shape[:dim], *shape[dim + 1 :])
-    size = shape[dim]
+    if name not in ("chunk", "split"):
+        return None
+    size, part = shape[dim], None
     if name == "chunk" and number and size is not None and size % number == 0:
-        return (*shape[:dim], size // number, *shape[dim + 1 :])
+        part = size // number
     each = plain.get("split_size_or_sections")
     if name == "split" and type(each) is int and size is not None and each > 0 and size % each == 0:
-        return (*shape[:dim], each, *shape[dim + 1 :])
-    return None
+        part = each
+    return (*shape[:dim], part, *shape[dim + 1 :])
 
 
 def _number_of_views(name: str, plain: dict[str, Any], shape: Shape, operands: int) -> int | None:

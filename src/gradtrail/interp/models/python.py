@@ -27,7 +27,6 @@ from gradtrail.interp.values import (
     Iterator,
     Library,
     Mapping,
-    OneOf,
     Partial,
     Range,
     Sequence,
