@@ -273,13 +273,9 @@ def _hasattr(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
 def _lacks(value: Instance, name: str) -> bool:
     """Whether a layer of torch.nn that holds no parameters certainly has no weight and no bias."""
     law = value.state.get("law")
-    plain = type(value.cls) is Library and not value.opened and not value.registered
-    return (
-        plain
-        and name in ("weight", "bias")
-        and getattr(law, "kind", "loss") not in ("loss", "layer")
-        and not law.parameters
-    )
+    if type(value.cls) is not Library or value.opened or value.registered or law is None:
+        return False
+    return name in ("weight", "bias") and law.kind not in ("loss", "layer") and not law.parameters
 
 
 def _setattr(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:

@@ -1,4 +1,5 @@
 import abc
+
 import torch
 from torch import nn
 

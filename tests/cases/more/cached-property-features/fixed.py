@@ -1,4 +1,3 @@
-from functools import cached_property
 
 import torch
 from torch import nn

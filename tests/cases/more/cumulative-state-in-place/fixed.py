@@ -1,7 +1,7 @@
 from dataclasses import dataclass, field
 
 import torch
-from torch import nn, Tensor
+from torch import Tensor, nn
 
 
 @dataclass

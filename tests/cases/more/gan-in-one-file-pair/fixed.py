@@ -1,5 +1,4 @@
 import torch
-
 from nets import Critic, Sampler, weights_init
 
 torch.manual_seed(0)

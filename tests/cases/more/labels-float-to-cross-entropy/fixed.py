@@ -1,4 +1,5 @@
 import io
+
 import torch
 from torch import nn
 

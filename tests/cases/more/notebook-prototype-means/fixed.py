@@ -1,7 +1,7 @@
 # %% imports
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 
 # %% data
 torch.manual_seed(0)

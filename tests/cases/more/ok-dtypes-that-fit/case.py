@@ -1,7 +1,7 @@
 import numpy as np
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 
 
 class Matcher(nn.Module):

@@ -1,4 +1,5 @@
 import re
+
 import torch
 from torch import nn
 

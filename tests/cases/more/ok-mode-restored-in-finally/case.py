@@ -1,4 +1,5 @@
 import contextlib
+
 import torch
 from torch import nn
 

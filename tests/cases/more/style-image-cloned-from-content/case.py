@@ -1,6 +1,7 @@
 import argparse
+
 import torch
-import torch.nn as nn
+from torch import nn
 
 
 def gram(f):

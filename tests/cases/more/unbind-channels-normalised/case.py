@@ -1,5 +1,5 @@
 import torch
-import torch.nn as nn
+from torch import nn
 
 MEAN, STD = (0.4, 0.5, 0.6), (0.2, 0.3, 0.2)
 
