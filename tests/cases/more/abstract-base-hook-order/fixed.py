@@ -1,5 +1,4 @@
 import abc
-
 import torch
 from torch import nn
 

@@ -1,11 +1,12 @@
 import torch
+import torch.nn as nn
 import torch.nn.functional as F
-from torch import nn, optim
+import torch.optim as optim
 
 
 class ConvNet(nn.Module):
     def __init__(self, n_classes=4):
-        super().__init__()
+        super(ConvNet, self).__init__()
         self.conv1 = nn.Conv2d(1, 4, 3)
         self.fc = nn.Linear(4 * 3 * 3, n_classes)
 

@@ -3,7 +3,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import torch
-from torch import nn
+import torch.nn as nn
 
 
 class Head(nn.Module):

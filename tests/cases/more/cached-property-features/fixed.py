@@ -1,3 +1,4 @@
+from functools import cached_property
 
 import torch
 from torch import nn

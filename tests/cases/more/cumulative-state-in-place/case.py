@@ -1,7 +1,7 @@
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor, nn
+from torch import nn, Tensor
 
 
 @dataclass

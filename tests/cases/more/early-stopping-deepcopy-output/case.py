@@ -1,5 +1,4 @@
 import copy
-
 import torch
 from torch import nn
 

@@ -1,7 +1,6 @@
-from functools import partial
-
 import torch
 from torch import nn
+from functools import partial
 
 trainable = partial(filter, lambda p: p.requires_grad)
 

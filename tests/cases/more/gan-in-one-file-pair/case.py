@@ -1,4 +1,5 @@
 import torch
+
 from nets import Critic, Sampler, weights_init
 
 torch.manual_seed(0)

@@ -1,5 +1,4 @@
 import io
-
 import torch
 from torch import nn
 

@@ -8,7 +8,7 @@ class Evaluator:
 
     def __call__(self, batches):
         self.model.eval()
-        results = dict.fromkeys(self.metrics, 0.0)
+        results = {name: 0.0 for name in self.metrics}
         with torch.no_grad:
             for x, y in batches:
                 out = self.model(x)

@@ -1,7 +1,7 @@
 # %% imports
 import torch
-import torch.nn.functional as F
 from torch import nn
+import torch.nn.functional as F
 
 # %% data
 torch.manual_seed(0)

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import nn
+import torch.nn.functional as F
 
 
 class Matcher(nn.Module):

@@ -1,5 +1,4 @@
 import itertools
-
 import torch
 from torch import nn
 

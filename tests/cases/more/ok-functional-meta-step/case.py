@@ -1,5 +1,4 @@
 import copy
-
 import torch
 from torch import nn
 from torch.func import functional_call, grad, vmap

@@ -1,5 +1,4 @@
 import re
-
 import torch
 from torch import nn
 

@@ -1,5 +1,4 @@
 import contextlib
-
 import torch
 from torch import nn
 

@@ -1,9 +1,9 @@
 import math
-from collections.abc import Iterable
+from typing import Iterable
 
 import torch
+import torch.nn as nn
 import torch.nn.functional as F
-from torch import nn
 
 
 class ContrastiveLoss:

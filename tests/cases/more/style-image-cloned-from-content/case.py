@@ -1,7 +1,6 @@
 import argparse
-
 import torch
-from torch import nn
+import torch.nn as nn
 
 
 def gram(f):

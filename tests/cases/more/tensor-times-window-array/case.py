@@ -1,6 +1,6 @@
 import numpy as np
 import torch
-from torch import nn
+import torch.nn as nn
 
 
 class BandFilter(nn.Module):

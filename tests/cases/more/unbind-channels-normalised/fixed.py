@@ -1,5 +1,5 @@
 import torch
-from torch import nn
+import torch.nn as nn
 
 MEAN, STD = (0.4, 0.5, 0.6), (0.2, 0.3, 0.2)
 

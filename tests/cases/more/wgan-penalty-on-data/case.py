@@ -1,5 +1,5 @@
 import torch
-from torch import autograd, nn
+from torch import nn, autograd
 
 
 def gradient_penalty(critic, real, fake, weight=10.0):
