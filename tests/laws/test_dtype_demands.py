@@ -105,9 +105,8 @@ def test_what_is_said_to_be_refused_is_refused(operation: str) -> None:
     names, call = SQUARES[operation]
     for combination in itertools.product(dtype_demands.JUDGED, repeat=len(names)):
         tensors = [torch.eye(2).to(getattr(torch, dtype)) for dtype in combination]
-        said = dtype_demands.refusal(
-            operation, [(name, told(one), one.dim()) for name, one in zip(names, tensors, strict=True)]
-        )
+        facts = [(name, told(one), one.dim()) for name, one in zip(names, tensors, strict=True)]
+        said = dtype_demands.refusal(operation, facts, (*names, "other"))
         if said is not None:
             assert refused(call, tensors), combination
 
@@ -118,9 +117,8 @@ def test_what_fits_is_not_said_to_be_refused(operation: str) -> None:
     for combination in itertools.product(dtype_demands.JUDGED, repeat=len(names)):
         tensors = [torch.eye(2).to(getattr(torch, dtype)) for dtype in combination]
         if not refused(call, tensors):
-            said = dtype_demands.refusal(
-                operation, [(name, told(one), one.dim()) for name, one in zip(names, tensors, strict=True)]
-            )
+            facts = [(name, told(one), one.dim()) for name, one in zip(names, tensors, strict=True)]
+            said = dtype_demands.refusal(operation, facts, (*names, "other"))
             assert said is None, combination
 
 
@@ -136,6 +134,12 @@ def test_targets_of_cross_entropy(dtype: str, shape: tuple[int, ...]) -> None:
         ]
         said = dtype_demands.refusal("nn.functional.cross_entropy", facts)
         assert (said is not None) == refused(F.cross_entropy, [logits, target]), target.shape
+
+
+def test_where_of_one_argument_takes_every_dtype() -> None:
+    for dtype in dtype_demands.JUDGED:
+        torch.where(torch.ones(2).to(getattr(torch, dtype)))
+        assert dtype_demands.refusal("where", [("condition", dtype, 1)], ("condition",)) is None
 
 
 def test_what_is_not_known_is_not_refused() -> None:

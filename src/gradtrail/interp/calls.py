@@ -53,7 +53,7 @@ def is_generator(function: Function) -> bool:
     node = function.node
     known = getattr(node, "gradtrail_generates", None)
     if known is None:
-        known = "yield" in function.space.source.text and any(has_yield(one) for one in node.body)
+        known = any(has_yield(one) for one in node.body)
         node.gradtrail_generates = known
     return bool(known)
 
@@ -198,6 +198,7 @@ class Calls(Expressions):
     ) -> Any:
         """Call a function of the program: its body is walked with these arguments."""
         function.called = True
+        self.step()
         known = any(type(value) is int for value in args)
         if function.active >= (budget.DEPTH_OF_RECURSION if known else budget.DEPTH_OF_OPEN_RECURSION):
             return self.call_unknown(args, keywords)

@@ -487,7 +487,7 @@ class SliceValue:
     def known(self) -> slice | None:
         """The Python slice, when all parts are known."""
         parts = (self.start, self.stop, self.step)
-        if all(part is None or type(part) is int for part in parts):
+        if all(part is None or type(part) is int for part in parts) and self.step != 0:
             return slice(*parts)
         return None
 

@@ -93,6 +93,10 @@ _PURE = frozenset(
 HARMLESS: Any = Unknown("from a library that knows nothing of autograd")
 
 
+_LARGEST_OF_MATH = 1000
+"""Up to here the functions of `math` that count combinations are worked out; above, their numbers have no use."""
+
+
 class Libraries(Making, Copying, Modules):
     """Calls into libraries."""
 
@@ -196,6 +200,8 @@ class Libraries(Making, Copying, Modules):
 
         function = getattr(math, path.partition(".")[2], None)
         if callable(function) and args and all(type(one) in (int, float) for one in args):
+            if function in (math.factorial, math.comb, math.perm) and max(args) > _LARGEST_OF_MATH:
+                return INT
             try:
                 return function(*args)
             except (ValueError, OverflowError, TypeError):

@@ -437,15 +437,23 @@ class Loops(Statements):
                 if item.optional_vars is not None:
                     self.assign(item.optional_vars, value, frame)
             try:
-                return (yield from self._yielding(node.body, frame))
-            finally:
+                signal = yield from self._yielding(node.body, frame)
+            except GeneratorExit:  # dropped half way, at a moment that nobody knows: nothing is told of it
+                raise
+            except BaseException:
                 self.leave_all(managers, frame)
+                raise
+            self.leave_all(managers, frame)
+            return signal
         if kind is ast.Try:
             try:
                 signal = yield from self._yielding(node.body, frame)
-            finally:
-                if node.finalbody:
-                    self.block(node.finalbody, frame)
+            except GeneratorExit:
+                raise
+            except BaseException:
+                self.block(node.finalbody, frame)
+                raise
+            self.block(node.finalbody, frame)
             return signal
         yield from self._yield_expressions(node, frame)
         return NORMAL

@@ -685,10 +685,12 @@ class Tensors(Calls):
         node: Any,
         frame: Frame,
         slices: bool = False,
+        op: str = "",
     ) -> None:
         """Make `own` (and the base it views) the result of the in-place operation."""
         parents = tuple(tensor for _, tensor in bound.tensors)
         origin = self.origin("computed", node, frame, parents, op=row.name)
+        rebased = self.origin("rebased", node, frame, parents, op=op or row.name)
         put = self.heap.put
         if self.modes.grad_mode is False or (row.gradient == "no" and own.requires == NO):
             self.bump(own, node, frame, row.name)
@@ -714,12 +716,12 @@ class Tensors(Calls):
             put(base, "node", written)
             put(base, "requires", base.requires | requires if requires != YES else YES)
             put(base, "leaf", NON_LEAF if requires == YES else ANY_LEAF)
-            self.note(base, origin)
+            self.note(base, rebased)
             graph = Node("AsStridedBackward0", written.kind, (written,), (), False, origin, self.serial())
         put(own, "node", graph)
         put(own, "requires", YES if requires == YES else own.requires | requires)
         put(own, "leaf", NON_LEAF if requires == YES else ANY_LEAF)
-        self.note(own, origin)
+        self.note(own, rebased)
         self._save_results(row, graph, [own], bound)
 
     # Moves, casts, cuts
@@ -968,8 +970,12 @@ class Tensors(Calls):
         """Operations that do not promote refuse some dtypes."""
         if self.modes.autocast or bound.any_device:
             return
-        facts = [(name, t.dtype, None if t.shape is None else len(t.shape)) for name, t in bound.tensors]
-        found = dtype_demands.refusal(row.name, facts)
+        facts = [
+            (name, None if _may_be_empty(t) else t.dtype, None if t.shape is None else len(t.shape))
+            for name, t in bound.tensors
+        ]
+        given = [name for name, value in bound.values.items() if value is not None]
+        found = dtype_demands.refusal(row.name, facts, given)
         if found is None:
             return
         first = bound.tensors[found.position][1]
@@ -989,6 +995,11 @@ class Tensors(Calls):
             op=row.name,
             wanted=" or ".join(found.wanted),
         )
+
+
+def _may_be_empty(tensor: Tensor) -> bool:
+    """Whether a tensor may hold nothing: an index of no elements is taken whatever its dtype."""
+    return tensor.shape is not None and 0 in tensor.shape
 
 
 _PRODUCTS = frozenset(("nn.functional.linear", "linear", "matmul", "matmul.folded", "mm", "bmm"))

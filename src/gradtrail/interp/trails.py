@@ -47,6 +47,7 @@ SENTENCES: dict[str, str] = {
     "appended": "kept in a list here",
     "dropped": "`{op}` returns a new tensor, and nobody keeps it: `{name}` stays as it was",
     "written-down": "written down here",
+    "rebased": "`{op}` writes it in place and gives it a new `grad_fn`",
     "written": "`{op}` writes it in place",
     "stepped": "`step` writes every parameter of this optimizer in place",
     "loaded": "load_state_dict writes the parameters in place",
@@ -196,6 +197,8 @@ def _shortened(steps: list[Step]) -> tuple[Step, ...]:
     kept: dict[tuple[str, int], list[Step]] = {}
     for step in steps:
         here = kept.setdefault((step.place.filename, step.place.row), [])
+        if step.kind in ("rebased", "written") and any(one.kind in ("rebased", "written") for one in here):
+            continue
         if any(one.kind == step.kind for one in here):
             if step.kind not in ("call", "stored"):
                 here[:] = [one for one in here if one.kind != step.kind]

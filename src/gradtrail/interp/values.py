@@ -382,7 +382,7 @@ class Range:
         self.stop = stop
         self.step = step
         known = all(type(part) is int for part in (start, stop, step)) and step != 0
-        self.length = len(range(start, stop, step)) if known else None
+        self.length = max(0, -((start - stop) // step)) if known else None  # `len` refuses large ones
 
 
 class Library:

@@ -6,7 +6,7 @@ Arithmetic promotes its operands and is not here. Every row is asked of torch by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 JUDGED = ("float32", "float64", "int64", "int32", "bool")
@@ -66,6 +66,9 @@ _KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
 """An argument and the dtypes that it may have. Functions that take `dtype=` are left out, and
 `index_select`, in whose row indexing by masks is followed as well."""
 
+_ONLY_WITH: dict[str, str] = {"where": "other"}
+"""Operations whose demand holds only in the form of the call that has this argument: `torch.where(x)` is `nonzero`."""
+
 _CLASS_TARGETS = "nn.functional.cross_entropy"
 
 
@@ -79,11 +82,18 @@ class DtypeRefusal(NamedTuple):
     wanted: tuple[str, ...]
 
 
-def refusal(operation: str, tensors: Sequence[tuple[str, str | None, int | None]]) -> DtypeRefusal | None:
+def refusal(
+    operation: str, tensors: Sequence[tuple[str, str | None, int | None]], given: Collection[str] | None = None
+) -> DtypeRefusal | None:
     """What `operation` certainly refuses in `tensors`, told as (argument, dtype, number of dimensions).
 
-    A dtype or a number of dimensions that is not known is None. The result is None unless it is certain.
+    A dtype or a number of dimensions that is not known is None; so is the dtype of a tensor that may be
+    empty, of which less is asked. `given` names all arguments of the call, None: those of `tensors`.
+    The result is None unless it is certain.
     """
+    form = _ONLY_WITH.get(operation)
+    if form is not None and form not in (given if given is not None else [name for name, _, _ in tensors]):
+        return None
     shared = _SHARED.get(operation)
     if shared is not None:
         return _unequal(shared, tensors)

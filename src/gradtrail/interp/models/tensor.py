@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtrail.interp.expressions import SliceValue
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.models.registry import argument, tensor_attribute, tensor_method
 from gradtrail.interp.tensors import device_from
@@ -211,7 +212,7 @@ def setitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
         requires = YES if value.requires == YES and m.modes.grad_mode else requires | value.requires
     elif type(value) is Unknown and m.modes.grad_mode is not False and requires != YES:
         requires |= YES
-    m.rebase(row, bound, own, requires, node, frame, slices=not _is_mask(key))
+    m.rebase(row, bound, own, requires, node, frame, slices=not _is_mask(key), op="__setitem__")
     return None
 
 
@@ -243,7 +244,7 @@ def getitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     shape = _indexed_shape(own.shape, parts, kinds)
     basic = "advanced" not in kinds and "unknown" not in kinds
     if basic:
-        result = m.apply(_last_view(parts, kinds), [own], {}, node, frame)
+        result = m.apply(_last_view(key, parts, kinds, own.shape), [own], {}, node, frame)
     elif "advanced" in kinds:
         result = _gathered(m, own, parts, node, frame)
     else:
@@ -262,19 +263,36 @@ def getitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     return result
 
 
-def _last_view(parts: tuple[Any, ...], kinds: list[str]) -> str:
-    """The operation whose node the result of a basic index has: that of its last part that does something."""
+def _last_view(key: Any, parts: tuple[Any, ...], kinds: list[str], shape: Any) -> str:
+    """The operation whose node the result of a basic index has: that of its last part that does something.
+
+    A slice that takes all of its dimension does nothing inside a tuple, and is a slice alone.
+    """
+    if type(key) is SliceValue:
+        return "narrow"
     name = "view_as"
+    dimension = 0
     for part, kind in zip(parts, kinds, strict=False):
         if kind == "int":
             name = "select"
         elif part is None:
             name = "unsqueeze"
-        elif type(part).__name__ == "SliceValue" and (
-            part.start is not None or part.stop is not None or part.step is not None
-        ):
-            name = "narrow"
+        elif type(part) is SliceValue:
+            length = shape[dimension] if type(shape) is tuple and 0 <= dimension < len(shape) else None
+            if not _takes_all(part, length):
+                name = "narrow"
+        if part is Ellipsis:
+            dimension = -len(parts)  # counted from the end from here on: left unknown
+        elif part is not None:
+            dimension += 1
     return name
+
+
+def _takes_all(part: SliceValue, length: Any) -> bool:
+    """Whether a slice surely is the whole of a dimension of this length."""
+    if part.step not in (None, 1) or part.start not in (None, 0):
+        return False
+    return part.stop is None or (type(part.stop) is int and type(length) is int and part.stop >= length)
 
 
 def _gathered(m: Any, own: Tensor, parts: tuple[Any, ...], node: Any, frame: Frame) -> Any:
@@ -291,7 +309,7 @@ def _gathered(m: Any, own: Tensor, parts: tuple[Any, ...], node: Any, frame: Fra
 
 
 def _index_kind(part: Any) -> str:
-    if part is None or part is Ellipsis or type(part).__name__ == "SliceValue":
+    if part is None or part is Ellipsis or type(part) is SliceValue:
         return "slice"
     if type(part) is bool:
         return "advanced"
