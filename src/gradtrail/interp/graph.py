@@ -303,6 +303,7 @@ class Graph(Tensors):
             "backward-twice", node, frame, self.seen(roots[0], node, frame), trail=self.steps_of(origins, frame),
             op=graph_node.origin.fields.get("op", graph_node.name) if graph_node.origin.fields else graph_node.name,
             same_place=graph_node.freed.node is node,
+            carried=next((result.name for result in graph_node.results if result.name), ""),
         )  # fmt: skip
 
     def _refuse_modified(

@@ -174,7 +174,7 @@ def _station(machine: Machine, edge: Node | Tensor, depth: int, seen: set[int]) 
             sentence(parent.origin),
         )
         for parent in edge.origin.parents
-        if parent.origin.kind in ("detached", "integers") and parent.requires == NO
+        if parent.origin.kind in ("cut", "detached", "integers") and parent.requires == NO
     ]
     return Reached(label, place, (*below, *cuts))
 
@@ -291,7 +291,7 @@ def _starts_at_zero(tensor: Tensor) -> bool:
 
 
 _VERSIONED = frozenset(
-    ("created", "created-no-grad", "parameter", "wrapped", "computed", "moved", "cast", "array")
+    ("created", "created-no-grad", "parameter", "wrapped", "computed", "moved", "cast", "array", "integers", "cut")
 )
 """Ways to make a tensor whose version starts at 0."""
 

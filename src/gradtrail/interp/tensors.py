@@ -336,7 +336,7 @@ class Tensors(Calls):
             else {}
         )
         shape = self.shape_of(row, bound, plain) if known_shape else None
-        origin = self.origin("computed", node, frame, parents, op=row.name)
+        origin = self._computed_at(row, parents, dtype, node, frame)
         names = row.outputs
         views = row.result in ("view", "views") or (row.result == "maybe-view" and is_contiguous(own))
         results: list[Tensor] = []
@@ -370,6 +370,18 @@ class Tensors(Calls):
         if names:
             return Sequence("namedtuple", tuple(results), MISSING, tuple(name.rstrip("!") for name in names))
         return results[0]
+
+    def _computed_at(
+        self, row: Operation, parents: tuple[Tensor, ...], dtype: str | None, node: Any, frame: Frame
+    ) -> Origin:
+        """The origin of a result: it also tells when no gradient passes the operation."""
+        kind = "computed"
+        if self.modes.grad_mode and any(parent.requires & YES for parent in parents):
+            if dtype is not None and dtypes.can_require_grad(dtype) is False:
+                kind = "integers"
+            elif row.gradient == "no":
+                kind = "cut"
+        return self.origin(kind, node, frame, parents, op=row.name, dtype=dtype)
 
     def _several(
         self, row: Operation, bound: Bound, own: Tensor, first: Tensor, shape: Shape, plain: dict[str, Any]

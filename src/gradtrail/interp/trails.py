@@ -279,7 +279,7 @@ def _lost(tensor: Tensor, optimized: set[int]) -> list[Origin]:
     return [chosen[serial] for serial in sorted(chosen)]
 
 
-_CUTS = ("checkpointed", "detached", "integers", "entered")
+_CUTS = ("checkpointed", "cut", "detached", "entered", "integers")
 
 
 def _one_a_line(origins: list[Origin]) -> list[Origin]:

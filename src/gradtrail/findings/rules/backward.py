@@ -295,14 +295,25 @@ class SecondBackward(Rule):
     )
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
-        name = name_of(event)
+        name, carried = name_of(event), str(event.fields.get("carried", ""))
+        headline = text("backward from `{name}` meets a part of the graph that was freed before", name=name)
+        help = text(
+            "detach what is carried over, compute again what depends on parameters, or go backward once from the sum"
+        )
+        if event.fields.get("same_place"):
+            headline = text(
+                "backward from `{name}` meets a part of the graph that this same line freed before", name=name
+            )
+            if carried:
+                help = text(
+                    "what is freed was kept for `{carried}`: detach it where it is carried over, or compute it again",
+                    carried=carried,
+                )
         yield diagnostic(
             self,
             event,
-            text("backward from `{name}` meets a part of the graph that was freed before", name=name),
+            headline,
             text("RuntimeError: Trying to backward through the graph a second time"),
             why=text("a backward frees what the nodes it passes have kept"),
-            help=text(
-                "detach what is carried over, compute again what depends on parameters, or go backward once from the sum"
-            ),
+            help=help,
         )

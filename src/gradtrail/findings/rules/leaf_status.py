@@ -267,15 +267,22 @@ class GradOfNonLeaf(Rule):
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name = name_of(event)
+        if event.fields.get("rebound"):
+            help = text(
+                "`{name}` was a leaf before it was computed anew: write to it in place under `torch.no_grad()` instead",
+                name=name,
+            )
+        else:
+            help = text(
+                "call `{name}.retain_grad()` before backward, or read the gradient of the leaf", name=name
+            )
         yield diagnostic(
             self,
             event,
             text("`{name}` is not a leaf: its .grad stays None", name=name),
             text("no gradient is kept here"),
             why=text("backward keeps gradients at leaves only"),
-            help=text(
-                "call `{name}.retain_grad()` before backward, or read the gradient of the leaf", name=name
-            ),
+            help=help,
         )
 
 

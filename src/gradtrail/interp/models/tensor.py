@@ -410,10 +410,29 @@ def a_is_leaf(m: Any, tensor: Tensor, node: Any, frame: Frame) -> Any:
     return False if tensor.leaf & LEAF == 0 else BOOL
 
 
+def _takes_the_name_of_a_leaf(tensor: Tensor) -> bool:
+    """Whether a leaf that this is computed from had its name before: `w = w - rate * w.grad`."""
+    seen, work = {tensor.serial}, [tensor]
+    while work and len(seen) < _MOST_ANCESTORS:
+        for parent in work.pop().origin.parents:
+            if parent.name == tensor.name and parent.requires == YES and parent.leaf & NON_LEAF == 0:
+                return True
+            if parent.serial not in seen:
+                seen.add(parent.serial)
+                work.append(parent)
+    return False
+
+
+_MOST_ANCESTORS = 100
+
+
 @tensor_attribute("grad")
 def a_grad(m: Any, tensor: Tensor, node: Any, frame: Frame) -> Any:
     if tensor.requires == YES and tensor.leaf & LEAF == 0 and tensor.retains is False and tensor.grad is None:
-        m.tell("grad-of-non-leaf", node, frame, m.seen(tensor, node, frame), certainty="wrong")
+        m.tell(
+            "grad-of-non-leaf", node, frame, m.seen(tensor, node, frame), certainty="wrong",
+            rebound=_takes_the_name_of_a_leaf(tensor),
+        )  # fmt: skip
     return tensor.grad
 
 
