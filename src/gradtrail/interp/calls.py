@@ -617,6 +617,10 @@ class Calls(Expressions):
             self.heap.put(receiver.space.names, name, value)
         elif kind is Function:
             self.heap.put(receiver.attributes, name, value)
+        elif kind is Library:
+            self.replaced.add(f"{receiver.path}.{name}")
+            if receiver.path.startswith("torch.nn.") and receiver.path != "torch.nn.functional":
+                self.replaced.add(receiver.path)  # a layer with another forward is not the layer we know
         elif kind is OneOf:
             for one in receiver.values:
                 if type(one) is Instance:
@@ -639,6 +643,8 @@ class Calls(Expressions):
         """`receiver.name(*args, **keywords)`."""
         kind = type(receiver)
         if kind is Tensor:
+            if self.replaced and f"torch.Tensor.{name}" in self.replaced:
+                return self.call_unknown([receiver, *args], keywords)
             return self.tensor_method(receiver, name, args, keywords, node, frame)
         if kind is Library:
             return self.call_library(f"{receiver.path}.{name}", args, keywords, node, frame)

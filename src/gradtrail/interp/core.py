@@ -74,6 +74,7 @@ class Core:
         self.on_value: Callable[[Any, Frame, Any], None] | None = None
         self.on_reveal: Callable[[Any, Any, Frame], None] | None = None
         self.limits_told: set[tuple[str, str]] = set()
+        self.replaced: set[str] = set()  # names of libraries that the program has bound to something else
         self.layer: Any = None  # the library layer that is at work
         self.devices_before: list[Any] = []  # of the `with torch.device(...)` blocks that are open
         self.optimized: set[int] = set()  # serials of tensors that an optimizer was handed

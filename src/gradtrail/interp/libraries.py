@@ -156,6 +156,8 @@ class Libraries(Making, Copying, Modules):
     ) -> Any:
         """A call of a library function or class by its dotted path."""
         path = self.canonical(path)
+        if self.replaced and path in self.replaced:
+            return self.call_unknown(args, keywords)
         handler = registry.CALLS.get(path)
         if handler is not None:
             return handler(self, args, keywords, node, frame, path)

@@ -45,6 +45,7 @@ class Machine(Libraries):
         """The journal of the program that `space` is: its body, then what nobody has called."""
         self.journal = Journal(space.filename)
         self.limits_told = set()
+        self.replaced = set()
         self.heap.push()
         self.cut_short = []
         try:

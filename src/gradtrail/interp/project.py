@@ -122,6 +122,16 @@ class Project:
             self._found[key] = self._look_for(dotted, importer, level)
         return self._found[key]
 
+    def shadows_library(self, dotted: str, importer: str) -> bool:
+        """Whether a script's own folder holds a file of a library's name, which then is what it imports."""
+        folder = os.path.dirname(importer)
+        head = dotted.partition(".")[0]
+        return (
+            head in _ALWAYS_LIBRARIES
+            and self._file(folder, head) is not None
+            and not self.files.exists(os.path.join(folder, "__init__.py"))
+        )
+
     def _look_for(self, dotted: str, importer: str, level: int) -> str | None:
         folder = os.path.dirname(importer)
         if level:

@@ -706,7 +706,9 @@ class Statements(Core):
         for alias in node.names:
             found = self.project.find(alias.name, frame.space.filename)
             self.import_effects(found)
-            if found is not None and alias.asname:
+            if found is None and self.project.shadows_library(alias.name, frame.space.filename):
+                self.bind(alias.asname or alias.name.partition(".")[0], UNKNOWN, frame)
+            elif found is not None and alias.asname:
                 self.bind(alias.asname, Lazy(found, None), frame)
             elif alias.asname:
                 self.bind(alias.asname, Library(alias.name), frame)
@@ -723,6 +725,7 @@ class Statements(Core):
         importer = frame.space.filename
         found = self.project.find(base, importer, node.level)
         self.import_effects(found)
+        shadowed = found is None and not node.level and self.project.shadows_library(base, importer)
         for alias in node.names:
             name = alias.asname or alias.name
             if alias.name == "*":
@@ -733,7 +736,7 @@ class Statements(Core):
                 self.bind(name, Lazy(sub, None), frame)
             elif found is not None:
                 self.bind(name, Lazy(found, alias.name), frame)
-            elif node.level:
+            elif node.level or shadowed:
                 self.bind(name, UNKNOWN, frame)
             else:
                 self.bind(name, Library(f"{base}.{alias.name}"), frame)
