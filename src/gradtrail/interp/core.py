@@ -17,6 +17,7 @@ from gradtrail.interp.values import (
     MAYBE,
     UNKNOWN,
     YES,
+    AtLeast,
     Instance,
     Iterator,
     Mapping,
@@ -327,7 +328,10 @@ class Core:
     def open_up(self, value: Any, seen: set[int] | None = None) -> None:
         """Unknown code has got hold of `value`: mutable containers and objects may differ afterwards."""
         kind = type(value)
-        if kind is Sequence:
+        if kind is Tensor:
+            if type(value.storage.version) is int:
+                self.heap.put(value.storage, "version", AtLeast(value.storage.version))
+        elif kind is Sequence:
             if value.kind == "list":
                 for item in value.items:
                     self.open_up(item, seen)

@@ -14,6 +14,7 @@ from gradtrail.interp.values import (
     NON_LEAF,
     UNKNOWN,
     YES,
+    AtLeast,
     Node,
     Origin,
     Saved,
@@ -309,7 +310,9 @@ class Graph(Tensors):
     def _refuse_modified(
         self, graph_node: Node, saved: Saved, roots: list[Tensor], node: Any, frame: Frame
     ) -> None:
-        writes = list(saved.storage.writes[saved.version :])
+        now = saved.storage.version
+        since = (now.number if type(now) is AtLeast else now) - saved.version
+        writes = list(saved.storage.writes[-since:])
         self.refuse(
             "saved-modified", node, frame, self.seen(saved.tensor, node, frame),
             trail=self.steps_of([graph_node.origin, *writes], frame),

@@ -685,7 +685,7 @@ class Tensors(Calls):
             put(storage, "version", version + 1 if certain else AtLeast(version))
         elif type(version) is AtLeast and certain:
             put(storage, "version", AtLeast(version.number + 1))
-        if len(storage.writes) < 64:
+        if certain and len(storage.writes) < 64:
             put(storage, "writes", (*storage.writes, self.origin("written", node, frame, (own,), op=op)))
 
     def rebase(

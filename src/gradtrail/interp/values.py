@@ -153,7 +153,8 @@ class Saved:
         self.name = name
         self.tensor = tensor
         self.storage = tensor.storage
-        self.version = tensor.storage.version
+        version = tensor.storage.version
+        self.version: int = version.number if type(version) is AtLeast else version
         self.sure = sure and type(self.version) is int
 
     def modified(self) -> bool:
