@@ -329,8 +329,7 @@ class Core:
         """Unknown code has got hold of `value`: mutable containers and objects may differ afterwards."""
         kind = type(value)
         if kind is Tensor:
-            if type(value.storage.version) is int:
-                self.heap.put(value.storage, "version", AtLeast(value.storage.version))
+            self.may_be_written(value)
         elif kind is Sequence:
             if value.kind == "list":
                 for item in value.items:
@@ -361,6 +360,12 @@ class Core:
         elif kind is OneOf:
             for item in value.values:
                 self.open_up(item, seen)
+
+    def may_be_written(self, tensor: Tensor) -> None:
+        """From here on, writes that we do not see may reach the memory of `tensor`."""
+        storage = tensor.storage
+        if type(storage.version) is int:
+            self.heap.put(storage, "version", AtLeast(storage.version))
 
     def _doubt(self, tensor: Tensor) -> None:
         """Facts of a tensor that code we do not see may have changed in place."""

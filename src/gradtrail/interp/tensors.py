@@ -361,6 +361,9 @@ class Tensors(Calls):
                 result.node = graph
             if views:
                 self.make_view(result, own, "multi" if row.result == "views" else "ordinary")
+            elif row.result == "maybe-view":
+                self.may_be_written(own)
+                self.may_be_written(result)
             results.append(result)
         if graph is not None:
             graph.results = tuple(results)
