@@ -37,7 +37,10 @@ def checked(capsys: Capture, *paths: str) -> tuple[int, list[str], list[str]]:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"import torch\nfor in x:  # fault\n" + b"y = 1\n" * 30, "does not parse: line 2: invalid syntax"),
+        (
+            b"import torch\nfor in x:  # fault\n" + b"y = 1\n" * 30,
+            "does not parse: line 2: invalid syntax (read as Python {}.{})".format(*sys.version_info),
+        ),
         (b"import torch\n# caf\xe9 fault\n", "is not UTF-8: byte 19 (0xe9, line 2) cannot be decoded"),
         (b"import torch\nfault\0", "is binary: byte 19 is zero"),
         (b"# coding: klingon\nimport torch\nfault\n", "declares the encoding klingon, which is not known"),
@@ -116,6 +119,11 @@ def test_links_in_a_circle(capsys: Capture, tmp_path: Path) -> None:
 def test_a_missing_path(capsys: Capture) -> None:
     assert checked(capsys, "missing.py") == (2, [], ["missing.py: no such file or folder"])
     assert checked(capsys, "missing/") == (2, [], ["missing: no such file or folder"])
+
+
+def test_an_empty_name_is_not_the_folder_we_are_in(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_bytes(GOOD)
+    assert checked(capsys, "") == (2, [], [": the name of the path is empty"])
 
 
 def test_an_empty_folder(capsys: Capture) -> None:

@@ -236,6 +236,29 @@ def test_a_mistake_of_ours_outside_of_a_file(monkeypatch: pytest.MonkeyPatch, ca
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has it")
+def test_output_that_cannot_be_written(tmp_path: Path) -> None:
+    written()
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gradtrail", "check", "a.py"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"gradtrail: cannot go on: No space left on device\n"
+
+
+def test_a_folder_that_was_removed(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    def gone() -> str:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(os, "getcwd", gone)
+    assert main(["check"]) == 2
+    assert capsys.readouterr().err == "gradtrail: cannot go on: the current folder does not exist any more\n"
+
+
 def test_a_reader_that_goes_away_is_no_mistake() -> None:
     for number in range(400):
         written(f"{number}.py", "import torch\nfor in x:\n" + "y = 1\n" * 30)

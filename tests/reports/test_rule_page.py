@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.reports.rule_page import list_of_rules, markdown_page, text_page
+from gradtrail.reports.rule_page import folded, list_of_rules, markdown_page, text_page
 
 
 class Sample(Rule):
@@ -85,6 +85,28 @@ def test_as_markdown() -> None:
     assert page.startswith("# non-leaf-in-sample\n\nSeverity: error\n\nA non-leaf is handed")
     assert "```python\nw = torch.ones(3, requires_grad=True) * 2  # <- cause\n" in page
     assert "### a leaf\n\n```python\ntorch.optim.SGD([w])  # no error\n```\n" in page
+
+
+def test_a_list_that_is_too_wide_has_its_sentences_below() -> None:
+    assert list_of_rules([Sample], 40) == (
+        "non-leaf-in-sample (error)\n    A non-leaf is handed to an optimizer\n"
+    )
+
+
+def test_paragraphs_and_items_are_folded_and_code_stays() -> None:
+    page = "One two three\nfour.\n\n## Why it is so and how\n\n- an item of\n  a list\n- another\n\n    x = [1, 2, 3, 4, 5]\n"
+    assert folded(page, 12).splitlines() == [
+        "One two",
+        "three four.",
+        "",
+        "## Why it is so and how",
+        "",
+        "- an item of",
+        "  a list",
+        "- another",
+        "",
+        "    x = [1, 2, 3, 4, 5]",
+    ]
 
 
 def test_the_list_has_the_first_sentence() -> None:

@@ -94,7 +94,11 @@ def test_binary(tmp_path: Path, data: bytes, said: str) -> None:
 
 
 def test_what_does_not_parse_names_the_line(tmp_path: Path) -> None:
-    assert reason(written(tmp_path, b"x = 1\nfor in y:\n")) == "does not parse: line 2: invalid syntax"
+    version = "{}.{}".format(*sys.version_info)
+    assert (
+        reason(written(tmp_path, b"x = 1\nfor in y:\n"))
+        == f"does not parse: line 2: invalid syntax (read as Python {version})"
+    )
 
 
 def test_missing_and_folder(tmp_path: Path) -> None:

@@ -138,6 +138,44 @@ def test_magics_and_a_traceback() -> None:
     assert source.left_out == (4, 5, 6)
 
 
+def test_sentences_around_the_code() -> None:
+    source = pasted(
+        "Hi all, I have this code:\n\nw = f(1)\n\nNow I want to plot it\nplot(w)\n\nWhy does it fail?\n"
+    )
+    assert rows_of_code(source) == {3: "w = f(1)", 6: "plot(w)"}
+    assert segments(source) == ["f(1)", "plot(w)"]
+
+
+def test_code_between_fences_is_the_code() -> None:
+    source = pasted(
+        "My code:\n```python\n>>> w = f(1)\n```\nand then\n```\n>>> g(w)\nValueError: no leaf\n```\nThanks!\n"
+    )
+    assert rows_of_code(source) == {3: "w = f(1)", 7: "g(w)"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "x is not None",
+        "for a in b:",
+        "not a in b",
+        "print a b",
+        "match a b:",
+        "a, b = c d",
+        "# Hi all of you",
+        "a b",
+    ],
+)
+def test_code_is_no_sentence(row: str) -> None:
+    assert not snippet._is_prose(row)
+
+
+def test_what_is_cut_off_is_the_smaller_part() -> None:
+    text = "import torch\n" + "type A[T] = list[T]] = 3\n" + "x = 1\n" * 6
+    with pytest.raises(Unreadable, match="does not parse: line 2: "):
+        pasted(text)
+
+
 @pytest.mark.parametrize(
     "text",
     [

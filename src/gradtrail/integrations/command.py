@@ -36,10 +36,11 @@ examples:
   gradtrail op detach_                    what `detach_` does
   gradtrail why train.py:14:W             what `W` is on line 14
 
-`gradtrail COMMAND --help` says more; `gradtrail --version` says which version this is.
+`gradtrail COMMAND --help` says more; `gradtrail --version` says which version
+this is.
 
-exit status: 0 nothing found; 1 findings; 2 wrong usage, or a path could not be read and
-nothing was found; 3 a mistake of gradtrail itself
+exit status: 0 nothing found; 1 findings; 2 wrong usage, or a path could not be
+read and nothing was found; 3 a mistake of gradtrail itself
 """
 
 
@@ -74,6 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the report has gone: what is left must not be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FOUND
+    except OSError as error:
+        return _cannot_go_on(error)
     except Exception as error:
         return _our_mistake(error)
     except SystemExit as end:  # argparse: help, or a usage error
@@ -103,6 +106,17 @@ def _run(arguments: list[str]) -> int:
         sys.stderr.write(_help())
         return USAGE
     return _unknown(command)
+
+
+def _cannot_go_on(error: OSError) -> int:
+    """What is wrong with a file that is read is told in the report; this is the place around us."""
+    try:
+        os.getcwd()
+        reason = error.strerror or str(error)
+    except OSError:
+        reason = "the current folder does not exist any more"
+    sys.stderr.write(f"gradtrail: cannot go on: {reason}\n")
+    return USAGE
 
 
 def _our_mistake(error: Exception) -> int:

@@ -34,12 +34,16 @@ def _rule(arguments: Sequence[str]) -> int:
     from gradtrail.reports import rule_page
 
     if options.name is None:
-        put(rule_page.list_of_rules(all_rules()))
+        put(rule_page.list_of_rules(all_rules(), output_width()))
         return NOTHING
     rule = rule_named(options.name)
     if rule is None:
         return _no_such("rule", options.name, nearest(options.name, index().modules), "gradtrail rule")
-    put(rule_page.markdown_page(rule) if options.output_format == "markdown" else rule_page.text_page(rule))
+    put(
+        rule_page.markdown_page(rule)
+        if options.output_format == "markdown"
+        else rule_page.text_page(rule, output_width())
+    )
     return NOTHING
 
 

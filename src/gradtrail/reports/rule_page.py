@@ -7,17 +7,19 @@ import textwrap
 from collections.abc import Iterable
 
 from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.reports.cells import wrap
 
+_ITEM = re.compile(r"[ ]*(?:[-*]|\d+\.) ")
 _MARK = re.compile(r"#\s*(error|cause)\s*$", re.M)
 
 
-def text_page(rule: type[Rule]) -> str:
+def text_page(rule: type[Rule], width: int = 80) -> str:
     """The page as plain text, for a terminal."""
-    parts = [f"{rule.name} ({rule.severity})", "", page_text(rule), ""]
+    parts = [f"{rule.name} ({rule.severity})", "", folded(page_text(rule), width), ""]
     for example in rule.examples:
-        parts += _text_example(example)
+        parts += _text_example(example, width)
     for near_miss in rule.near_misses:
-        parts += _text_near_miss(near_miss)
+        parts += _text_near_miss(near_miss, width)
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -36,11 +38,43 @@ def markdown_page(rule: type[Rule]) -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-def list_of_rules(rules: Iterable[type[Rule]]) -> str:
-    """A line for each rule: its name and the first sentence of its page."""
+def list_of_rules(rules: Iterable[type[Rule]], width: int = 80) -> str:
+    """Each rule with its severity and the first sentence of its page: in one line where all fit, else below."""
     named = [(rule.name, rule.severity, first_sentence(rule)) for rule in rules]
-    width = max((len(name) for name, _, _ in named), default=0)
-    return "".join(f"{name:<{width}}  {severity:<7}  {sentence}\n" for name, severity, sentence in named)
+    column = max((len(name) for name, _, _ in named), default=0)
+    lines = [f"{name:<{column}}  {severity:<7}  {sentence}" for name, severity, sentence in named]
+    if any(len(line) > width for line in lines):
+        lines = []
+        for name, severity, sentence in named:
+            lines += [f"{name} ({severity})", *("    " + line for line in wrap(sentence, width - 4))]
+    return "".join(line + "\n" for line in lines)
+
+
+def folded(page: str, width: int) -> str:
+    """`page` with its paragraphs and the items of its lists in lines of at most `width`; code stays."""
+    lines: list[str] = []
+    piece: list[str] = []
+
+    def close() -> None:
+        if piece:
+            head = _ITEM.match(piece[0])
+            indent = len(piece[0]) - len(piece[0].lstrip())
+            hanging = len(head.group()) - indent if head else 0
+            lines.extend(
+                " " * indent + line for line in wrap(" ".join(piece), width - indent, hanging=hanging)
+            )
+            piece.clear()
+
+    for line in page.splitlines():
+        if not line.strip() or line.startswith(("    ", "#")):
+            close()
+            lines.append(line)
+        else:
+            if _ITEM.match(line):
+                close()
+            piece.append(line)
+    close()
+    return "\n".join(lines)
 
 
 def first_sentence(rule: type[Rule]) -> str:
@@ -60,13 +94,13 @@ def marked(code: str) -> str:
     return _MARK.sub(r"# <- \1", textwrap.dedent(code).strip("\n"))
 
 
-def _text_example(example: Example) -> list[str]:
+def _text_example(example: Example, width: int) -> list[str]:
     return [
-        f"Example: {example.title}",
+        *wrap(f"Example: {example.title}", width, hanging=2),
         "",
         _indented(marked(example.bad)),
         "",
-        "  " + _torch_says(example),
+        *("  " + line for line in wrap(_torch_says(example), width - 2, hanging=2)),
         "  Put right:",
         "",
         _indented(marked(example.good)),
@@ -74,8 +108,9 @@ def _text_example(example: Example) -> list[str]:
     ]
 
 
-def _text_near_miss(near_miss: NearMiss) -> list[str]:
-    return [f"Looks like it, and is right: {near_miss.title}", "", _indented(marked(near_miss.code)), ""]
+def _text_near_miss(near_miss: NearMiss, width: int) -> list[str]:
+    head = wrap(f"Looks like it, and is right: {near_miss.title}", width, hanging=2)
+    return [*head, "", _indented(marked(near_miss.code)), ""]
 
 
 def _torch_says(example: Example) -> str:

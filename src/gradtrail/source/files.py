@@ -133,17 +133,20 @@ def discover(paths: Iterable[str]) -> Iterator[str | Skipped]:
 
 
 def _stand_for(path: str) -> Iterable[str | Skipped]:
+    if not path:
+        # `os.path.abspath` takes it for the folder we are in; it is a variable of the shell that was not set.
+        return (Skipped(path, text("the name of the path is empty")),)
     absolute = os.path.abspath(path)
     if os.path.isdir(absolute):
         from gradtrail.source.ignored import Ignored
 
         return walk(absolute, Ignored.above(absolute))
+    if not os.path.lexists(absolute):
+        return (Skipped(absolute, text("no such file or folder")),)
     if absolute.endswith(".ipynb"):
         # As JSON it would pass for an expression of Python.
         return (Skipped(absolute, text("is a notebook, and notebooks are not read")),)
-    if os.path.lexists(absolute):
-        return (absolute,)
-    return (Skipped(absolute, text("no such file or folder")),)
+    return (absolute,)
 
 
 def walk(folder: str, ignored: Ignored) -> Iterator[str | Skipped]:

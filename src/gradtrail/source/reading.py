@@ -151,4 +151,10 @@ def _syntax_reason(error: SyntaxError) -> Text:
     message = (error.msg or "invalid syntax").splitlines()[0]
     if error.lineno is None:
         return text("does not parse: {message}", message=message)
-    return text("does not parse: line {row}: {message}", row=error.lineno, message=message)
+    # A newer Python may well know what this one does not.
+    return text(
+        "does not parse: line {row}: {message} (read as Python {version})",
+        row=error.lineno,
+        message=message,
+        version="{}.{}".format(*sys.version_info),
+    )

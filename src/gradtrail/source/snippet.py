@@ -7,6 +7,8 @@ number; `SourceText.shifts` keeps the columns right. When no repair helps, the f
 from __future__ import annotations
 
 import ast
+import itertools
+import keyword
 import re
 from collections.abc import Iterator
 
@@ -32,6 +34,9 @@ _MOST_ROWS = 5000
 _MOST_CUT = 10
 """How many rows at the end may be dropped because they are cut off."""
 
+_FEW_CUT = 3
+"""So many may always be dropped; of more, no more than are kept, or the reason would be lost with the code."""
+
 _DOCTEST = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)")
 _IPYTHON = re.compile(r"[ \t]*(?:In ?\[[ \d*]*\]|\.\.\.+): ?")
 _IPYTHON_INPUT = re.compile(r"[ \t]*In ?\[[ \d*]*\]:")
@@ -39,6 +44,10 @@ _IPYTHON_OUTPUT = re.compile(r"[ \t]*Out ?\[[ \d*]*\]:")
 _TRACEBACK = re.compile(r"[ \t]*Traceback \(most recent call last\)")
 _MAGIC = re.compile(r"[ \t]*[%!?]+[A-Za-z]")
 _LEFT_OUT_CODE = re.compile(r"[ \t]*(?:\.{3,}|…)(?![)\],]).*$")
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_WORD = re.compile(r"[A-Za-z][\w'’]*[,;:.!?]?")
+_STATEMENTS = frozenset((*keyword.kwlist, "print", "exec", "match", "case", "type"))
+"""Words that a row of code, and code of Python 2, may begin with and a word follow."""
 _DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
 
 _SPACES = dict.fromkeys((0xA0, 0x2002, 0x2003, 0x2007, 0x2009, 0x202F, 0x3000, 0x200B, 0xFEFF), " ")
@@ -156,17 +165,21 @@ class _Attempt:
             self.rows.append(" " * (indent + 4) + "pass")
             return True
         first = min(row, last)
-        if last - first >= _MOST_CUT or first <= 1:
+        if last - first >= _MOST_CUT or first <= 1 or "too many" in (error.msg or ""):
             return False
+        cut = [number for number in range(first, last + 1) if self.rows[number - 1].strip()]
+        if len(cut) > max(_FEW_CUT, sum(bool(row.strip()) for row in self.rows[: first - 1])):
+            return False
+        self.left_out += cut
         for dropped in range(first, last + 1):
-            if self.rows[dropped - 1].strip():
-                self.left_out.append(dropped)
             self.rows[dropped - 1] = ""
         return True
 
 
 def _attempts(rows: list[str]) -> Iterator[_Attempt]:
     """The ways to read `rows`, the most likely first."""
+    if any(_FENCE.match(row) for row in rows):
+        yield from _attempts(_inside_fences(rows))
     if any(row.lstrip().startswith(">>>") for row in rows):
         yield _finished(_without_prompts(rows, _DOCTEST))
     if any(_IPYTHON_INPUT.match(row) for row in rows):
@@ -176,6 +189,39 @@ def _attempts(rows: list[str]) -> Iterator[_Attempt]:
     yield _finished(whole)
     if rows and rows[0].strip() and not rows[0][0].isspace():
         yield _finished(_first_row_apart(rows))
+    if any(_is_prose(row) for row in rows):
+        yield _finished(_without_prose(rows))
+
+
+def _inside_fences(rows: list[str]) -> list[str]:
+    """The rows between the fences of Markdown, the others empty; where there are fences, those are the code."""
+    kept: list[str] = []
+    inside = False
+    for row in rows:
+        if _FENCE.match(row):
+            inside = not inside
+            kept.append("")
+        else:
+            kept.append(row if inside else "")
+    return kept
+
+
+def _is_prose(row: str) -> bool:
+    """Whether `row` begins as a sentence does: in code, no two names follow each other."""
+    words = row.split()[:6]
+    if len(words) < 3 or words[0] in _STATEMENTS:
+        return False
+    for word, following in itertools.pairwise(words):
+        if not (_WORD.fullmatch(word) and _WORD.fullmatch(following)):
+            return False
+        if word.isidentifier() and not {word, following.rstrip(",;:.!?")} & _STATEMENTS:
+            return True
+    return False
+
+
+def _without_prose(rows: list[str]) -> _Attempt:
+    """A question as it was asked: sentences, code, and sentences again."""
+    return _Attempt(["" if _is_prose(row) else row for row in rows], [0] * len(rows), [])
 
 
 def _without_prompts(rows: list[str], prompt: re.Pattern[str]) -> _Attempt:
