@@ -234,6 +234,7 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
         and node is not None
         and node.kind == "op"
         and tensor.leaf & LEAF == 0
+        and (tensor.base is None or type(tensor.storage.version) is int)  # else another may stand there by now
         and (
             ("Backward" in node.name and (node.name[-1].isdigit() or node.origin.kind == "function"))
             or node.name == "CopySlices"

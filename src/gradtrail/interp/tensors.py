@@ -166,20 +166,22 @@ class Tensors(Calls):
         return self.doubtful_result(tensor, node, frame)
 
     def refresh(self, tensor: Tensor) -> None:
-        """A view whose base was written through another view: its history is that of the base now."""
+        """A view whose memory was written since: its history is that of its base now.
+
+        Torch does this when the history is asked for (VariableHooks::grad_fn in torch/csrc/autograd/variable.cpp).
+        """
         base = tensor.base
-        if (
-            base is None
-            or base.node is None
-            or base.node.name != "CopySlices"
-            or tensor.view_kind != "ordinary"
-        ):
+        if base is None or tensor.view_kind != "ordinary" or (tensor.node is None and base.node is None):
             return
-        if tensor.node is not None and tensor.node.serial > base.node.serial:
+        known = -1 if tensor.node is None else tensor.node.serial
+        written = tensor.storage.writes[-1].serial if tensor.storage.writes else -1
+        behind = edge_of(base)
+        if behind is None or max(-1 if base.node is None else base.node.serial, written) <= known:
             return
-        node = Node(
-            "AsStridedBackward0", base.node.kind, (base.node,), (), False, base.node.origin, self.serial()
-        )
+        kind = "op" if base.requires == YES else "maybe"
+        node = Node("AsStridedBackward0", kind, (behind,), (), False, tensor.origin, self.serial())
+        if base.node is not None and base.node.serial > known:
+            node.origin = base.node.origin
         self.heap.put(tensor, "node", node)
         self.heap.put(tensor, "requires", base.requires)
         self.heap.put(tensor, "leaf", NON_LEAF if base.requires == YES else ANY_LEAF)
