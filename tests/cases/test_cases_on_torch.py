@@ -10,7 +10,7 @@ from support.running import Outcome, outcome
 
 from .judge import case_folders, facts_of
 
-CASES = [folder for name in ("loud_one", "loud_two", "silent") for folder in case_folders(name)]
+CASES = [folder for name in ("loud_one", "loud_two", "more", "silent") for folder in case_folders(name)]
 NEEDED = {
     "raises": ["error_type", "error", "error_line"],
     "silent": ["proof"],

@@ -174,7 +174,7 @@ class _Run:
         self._torch_version = torch_version
         self._interpret = interpret
         self._project: Project | None = None
-        self._found: dict[tuple[str, Place, Place | None], Diagnostic] = {}
+        self._found: dict[tuple[str, Place, str], Diagnostic] = {}
         self._not_looked_at: list[NotLookedAt] = []
         self._files = 0
         self._crashed = False
@@ -200,7 +200,7 @@ class _Run:
         journal = self._journal(filename)
         for limit in journal.limits:
             self.leave_out(filename, limit, failed=False)
-        heard: dict[tuple[str, Place, Place | None], int] = {}
+        heard: dict[tuple[str, Place, str], int] = {}
         for event in journal.events:
             for rule in self._chosen.hearing(event.kind):
                 for diagnostic in rule.check(event, journal):
@@ -274,10 +274,9 @@ def _collect_what_is_young() -> None:
         gc.collect(0)
 
 
-def _identity(diagnostic: Diagnostic) -> tuple[str, Place, Place | None]:
-    """What makes two diagnostics the same: the rule, the place, and the first station of the trail."""
-    cause = diagnostic.trail[0].place if diagnostic.trail else None
-    return diagnostic.rule, diagnostic.place, cause
+def _identity(diagnostic: Diagnostic) -> tuple[str, Place, str]:
+    """What makes two diagnostics the same to a reader: the rule, the place, and what is said there."""
+    return diagnostic.rule, diagnostic.place, str(diagnostic.message)
 
 
 def _order(diagnostic: Diagnostic) -> tuple[str, int, int, int, str, tuple[tuple[str, int, int], ...]]:

@@ -58,6 +58,16 @@ def is_generator(function: Function) -> bool:
     return bool(known)
 
 
+def _without_fields(base: Any) -> bool:
+    """Whether a base class that is not the program's own adds no fields to a dataclass."""
+    return type(base) is Library and base.path.startswith(("object", "typing.", "abc.", "torch.nn.", "enum."))
+
+
+def _is_left_out(default: Any) -> bool:
+    """Whether a field is declared with options that take it out of `__init__` or out of its order."""
+    return type(default) is ast.Call and any(one.arg in ("init", "kw_only") for one in default.keywords)
+
+
 class Calls(Expressions):
     """Calls into the program's own functions and classes."""
 
@@ -415,14 +425,29 @@ class Calls(Expressions):
         value = self.evaluate(decorator, frame)
         path = value.path if type(value) is Library else value.library if type(value) is Instance else ""
         if path in ("dataclasses.dataclass", "attr.s", "attrs.define", "attr.dataclass"):
-            cls.fields = self._fields_of(cls)
+            fields = self._fields_of(cls)
+            cls.fields = fields or ()
+            cls.opaque = cls.opaque or fields is None
 
-    def _fields_of(self, cls: Class) -> tuple[tuple[str, Any], ...]:
+    def _fields_of(self, cls: Class) -> tuple[tuple[str, Any], ...] | None:
+        """The fields that a class declares, in order, with their defaults; None when they are not all seen."""
         fields: dict[str, Any] = {}
         for base in reversed(cls.lineage):
+            if any(type(one) is not Class and not _without_fields(one) for one in base.bases):
+                return None
             for statement in base.node.body:
-                if type(statement) is ast.AnnAssign and type(statement.target) is ast.Name:
+                kind = type(statement)
+                if kind is ast.AnnAssign and type(statement.target) is ast.Name:
+                    words = {getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(statement)}
+                    if "ClassVar" in words:
+                        continue
+                    if not words.isdisjoint(("InitVar", "KW_ONLY")) or _is_left_out(statement.value):
+                        return None
                     fields[statement.target.id] = statement.value
+                elif kind not in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef) and any(
+                    type(part) is ast.AnnAssign for part in ast.walk(statement)
+                ):
+                    return None  # declared inside a block, perhaps
         return tuple(fields.items())
 
     def _fill_fields(
@@ -463,7 +488,10 @@ class Calls(Expressions):
         return self.evaluate(default, frame)
 
     def _named_tuple(self, cls: Class, args: list[Any], keywords: dict[str, Any]) -> Any:
-        names = tuple(name for name, _ in self._fields_of(cls))
+        fields = self._fields_of(cls)
+        if fields is None:
+            return UNKNOWN
+        names = tuple(name for name, _ in fields)
         values = list(args)
         for name in names[len(values) :]:
             values.append(keywords.get(name, UNKNOWN))

@@ -346,8 +346,10 @@ def _indexed_shape(shape: Any, parts: tuple[Any, ...], kinds: list[str]) -> Any:
             position += skipped
         elif position >= len(sizes):
             return None
-        elif type(part).__name__ == "SliceValue":
+        elif type(part) is SliceValue:
             size, plain = sizes[position], part.known()
+            if size is not None and size < 0:
+                return None  # no tensor has this: torch refused it where it was made
             result.append(
                 len(range(*plain.indices(size))) if size is not None and plain is not None else None
             )
