@@ -210,6 +210,24 @@ def test_pages(capsys: Capture) -> None:
     assert capsys.readouterr().out.startswith("detach(self)\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "nn.Linear",
+            "nn.Linear is a module; its forward is nn.functional.linear\n\nnn.functional.linear(self",
+        ),
+        ("LSTM", "nn.LSTM is a module; its forward is composed of operations\n"),
+        ("torch.optim.Adam", "Adam is an optimizer; "),
+        ("torch.zeros", "zeros makes a new leaf; it requires grad with requires_grad=True\n"),
+        ("from_numpy", "from_numpy makes a new leaf; it requires grad after requires_grad_()\n"),
+    ],
+)
+def test_what_is_no_operation_is_said(capsys: Capture, name: str, said: str) -> None:
+    assert main(["op", name]) == 0
+    assert capsys.readouterr().out.startswith(said)
+
+
 def test_version_and_help(capsys: Capture) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"gradtrail {__version__}\n"

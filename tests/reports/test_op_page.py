@@ -40,6 +40,47 @@ mul(self, other)
     )
 
 
+REFUSED: dict[str, tuple[Callable[[], object], ...]] = {
+    "numpy": (
+        lambda: torch.ones(2, requires_grad=True).numpy(),
+        lambda: torch.ones(2, device="meta").numpy(),
+    ),
+    "backward": (
+        lambda: torch.ones(()).backward(),
+        lambda: torch.ones(2, requires_grad=True).backward(),
+        lambda: [
+            torch.autograd.grad(root, root.grad_fn and LEAF) for root in [LEAF.exp().sum()] for _ in "ab"
+        ],
+    ),
+    "detach_": ((torch.ones(2, requires_grad=True) * 1)[:1].detach_,),
+    "requires_grad_": (
+        lambda: (torch.ones(2, requires_grad=True) * 1).requires_grad_(False),
+        lambda: torch.ones(2, dtype=torch.int64).requires_grad_(),
+    ),
+    "retain_grad": (lambda: torch.ones(2).retain_grad(),),
+    "register_hook": (lambda: torch.ones(2).register_hook(print),),
+}
+LEAF = torch.ones(2, requires_grad=True)
+
+
+@pytest.mark.parametrize("name", op_page._REFUSES)
+def test_torch_refuses_what_the_page_says(name: str) -> None:
+    told = page(name)["refuses"]
+    assert len(told) == len(REFUSED[name])
+    for sentence, refused in zip(told, REFUSED[name], strict=True):
+        with pytest.raises((RuntimeError, TypeError)) as raised:
+            refused()
+        assert sentence.partition(": ")[2].removeprefix("... ") in str(raised.value)
+
+
+def test_what_is_refused_is_taken_otherwise() -> None:
+    torch.ones(2, requires_grad=True).numpy(force=True)
+    with torch.no_grad():
+        torch.ones(2, requires_grad=True).numpy()
+    torch.ones(2, requires_grad=True).backward(torch.ones(2))
+    (torch.ones(2, requires_grad=True) * 1).requires_grad_()
+
+
 def test_every_word_of_the_rows_has_its_sentence() -> None:
     assert set(op_page._COMES_BACK) == set(RESULTS)
     assert set(op_page._SAME_WHEN) == set(SAME_WHEN)

@@ -58,13 +58,41 @@ def _operation(arguments: Sequence[str]) -> int:
     from gradtrail.laws.operations import operation
     from gradtrail.reports import op_page
 
-    found = next((row for row in map(operation, op_page.spellings(name)) if row is not None), None)
+    head, called = _what_it_is(name)
+    found = next((row for row in map(operation, op_page.spellings(called)) if row is not None), None)
+    if found is None and head:
+        put(head)
+        return NOTHING
     if found is None:
         from gradtrail.laws.operations import names
 
         return _no_such("operation", name, nearest(op_page.spellings(name)[0], names()), None)
-    put(op_page.render(found, output_width()))
+    put((head + "\n" if head else "") + op_page.render(found, output_width()))
     return NOTHING
+
+
+def _what_it_is(name: str) -> tuple[str, str]:
+    """A line on `name` when it is a module, an optimizer or a factory, and the operation it amounts to."""
+    from gradtrail.laws import factories, modules, optimizers
+
+    path = name.removesuffix("()")
+    for prefix in ("torch.", "nn.", "optim."):
+        path = path.removeprefix(prefix)
+    module = modules.module(path)
+    if module is not None:
+        called = module.call.removeprefix("torch.")
+        forward = f"its forward is {called}" if called else "its forward is composed of operations"
+        return f"nn.{path} is a module; {forward}\n", called or path
+    if optimizers.optimizer(path) is not None:
+        return (
+            f"{path} is an optimizer; `gradtrail rule non-leaf-in-optimizer` says what it takes\n",
+            path,
+        )
+    factory = factories.factory("torch." + path)
+    if factory is None or not factory.leaf or factory.keeps_graph:
+        return "", name
+    grad = "with requires_grad=True" if factory.accepts_requires_grad else "after requires_grad_()"
+    return f"{path} makes a new leaf; it requires grad {grad}\n", path
 
 
 def _why(arguments: Sequence[str]) -> int:

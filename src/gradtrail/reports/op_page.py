@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradtrail.laws.messages import message
 from gradtrail.laws.operations import Operation
 from gradtrail.laws.text import Text, text
 from gradtrail.reports.cells import wrap
@@ -57,6 +58,29 @@ _SAME_WHEN = {
     "always": "whatever is passed",
 }
 
+_REFUSES = {
+    "numpy": (
+        ("a tensor that requires grad while grad mode is on, unless force=True", "numpy-requires-grad"),
+        ("a tensor that is not on the CPU, unless force=True", "numpy-off-cpu"),
+    ),
+    "backward": (
+        ("a tensor that does not require grad", "backward-no-grad-fn"),
+        ("a tensor of several elements, when `gradient` is not given", "backward-non-scalar"),
+        ("a graph whose saved tensors an earlier backward has freed", "backward-twice"),
+    ),
+    "detach_": (("a view", "detach-view-in-place"),),
+    "requires_grad_": (
+        ("requires_grad=False on a computed tensor that requires grad", "flag-of-non-leaf"),
+        ("a tensor of integers or bools", "requires-grad-integer-method"),
+    ),
+    "retain_grad": (("a tensor that does not require grad", "retain-grad-of-untracked"),),
+    "register_hook": (("a tensor that does not require grad", "hook-of-untracked"),),
+}
+"""What the operations that are asked for most refuse, with the key of torch's message."""
+
+_FRAGMENTS = ("numpy-off-cpu", "backward-no-grad-fn")
+"""Messages whose stable piece does not stand at their beginning."""
+
 _NEVER_REQUIRES = ("plain", "detached")
 _NO_TENSOR = ("python", "none")
 
@@ -100,6 +124,7 @@ def facts(operation: Operation) -> list[tuple[str, Text]]:
     if operation.frees:
         told.append(("backward", text("frees what is saved, unless it is called with retain_graph=True")))
     told += [("writes", one) for one in _writes(operation)]
+    told += [("refuses", one) for one in _refuses(operation)]
     told += [("with", one) for one in _overloads(operation)]
     return told
 
@@ -124,6 +149,13 @@ def _comes_back(operation: Operation) -> Text:
     if "{when}" in template:
         return text(template, when=_SAME_WHEN[operation.same_when], otherwise=_OTHERWISE[operation.otherwise])
     return text(template)
+
+
+def _refuses(operation: Operation) -> list[Text]:
+    return [
+        text("{what}: {said}", what=what, said=("... " if key in _FRAGMENTS else "") + message(key).piece)
+        for what, key in _REFUSES.get(operation.name, ())
+    ]
 
 
 def _outputs(operation: Operation) -> list[Text]:
