@@ -53,7 +53,7 @@ def is_generator(function: Function) -> bool:
     node = function.node
     known = getattr(node, "gradtrail_generates", None)
     if known is None:
-        known = any(has_yield(one) for one in node.body)
+        known = function.space.yields_in(node) and any(has_yield(one) for one in node.body)
         node.gradtrail_generates = known
     return bool(known)
 

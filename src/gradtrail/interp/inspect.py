@@ -234,7 +234,9 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
         and node is not None
         and node.kind == "op"
         and tensor.leaf & LEAF == 0
-        and (tensor.base is None or type(tensor.storage.version) is int)  # else another may stand there by now
+        and (
+            tensor.base is None or type(tensor.storage.version) is int
+        )  # else another may stand there by now
         and (
             ("Backward" in node.name and (node.name[-1].isdigit() or node.origin.kind == "function"))
             or node.name == "CopySlices"
@@ -292,7 +294,18 @@ def _starts_at_zero(tensor: Tensor) -> bool:
 
 
 _VERSIONED = frozenset(
-    ("created", "created-no-grad", "parameter", "wrapped", "computed", "moved", "cast", "array", "integers", "cut")
+    (
+        "created",
+        "created-no-grad",
+        "parameter",
+        "wrapped",
+        "computed",
+        "moved",
+        "cast",
+        "array",
+        "integers",
+        "cut",
+    )
 )
 """Ways to make a tensor whose version starts at 0."""
 

@@ -83,7 +83,9 @@ class DtypeRefusal(NamedTuple):
 
 
 def refusal(
-    operation: str, tensors: Sequence[tuple[str, str | None, int | None]], given: Collection[str] | None = None
+    operation: str,
+    tensors: Sequence[tuple[str, str | None, int | None]],
+    given: Collection[str] | None = None,
 ) -> DtypeRefusal | None:
     """What `operation` certainly refuses in `tensors`, told as (argument, dtype, number of dimensions).
 
