@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from gradtrail.findings.diagnostic import Diagnostic, Fix, Step
 from gradtrail.findings.rule import Rule
 from gradtrail.interp.events import Event, Seen
@@ -52,6 +54,27 @@ def _trail(event: Event, others: tuple[Seen, ...]) -> list[Step]:
         if not any(one.place == step.place and one.kind == step.kind for one in kept):
             kept.append(step)
     return kept
+
+
+def code_of(event: Event) -> str:
+    """The event's subject as code that a method call may be written behind: `(x + y)` for `x + y`."""
+    code = name_of(event)
+    form = _form(code)
+    if form is None:
+        return "(...)"  # cut off, for want of room
+    return code if isinstance(form, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) else f"({code})"
+
+
+def is_target(event: Event) -> bool:
+    """Whether the program could assign to the event's subject under the name it has."""
+    return isinstance(_form(name_of(event)), (ast.Name, ast.Attribute, ast.Subscript))
+
+
+def _form(code: str) -> ast.expr | None:
+    try:
+        return ast.parse(code, mode="eval").body
+    except SyntaxError:
+        return None
 
 
 def name_of(event: Event) -> str:

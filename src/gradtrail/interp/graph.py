@@ -304,7 +304,7 @@ class Graph(Tensors):
             "backward-twice", node, frame, self.seen(roots[0], node, frame), trail=self.steps_of(origins, frame),
             op=graph_node.origin.fields.get("op", graph_node.name) if graph_node.origin.fields else graph_node.name,
             same_place=graph_node.freed.node is node,
-            carried=next((result.name for result in graph_node.results if result.name), ""),
+            carried=_carried(roots, graph_node.results),
         )  # fmt: skip
 
     def _refuse_modified(
@@ -441,3 +441,20 @@ def _shape_text(shape: tuple[int | None, ...] | None) -> str:
         + ("," if len(shape) == 1 else "")
         + ")"
     )
+
+
+def _carried(roots: list[Tensor], results: tuple[Tensor, ...]) -> str:
+    """The name of the one among `results` of a freed node that `roots` were computed from; "" if not known."""
+    seen = {tensor.serial for tensor in roots}
+    work = list(roots)
+    while work and len(seen) < _MOST_ANCESTORS:
+        for parent in work.pop(0).origin.parents:
+            if any(parent is one for one in results):
+                return parent.name or ""
+            if parent.serial not in seen:
+                seen.add(parent.serial)
+                work.append(parent)
+    return (results[0].name or "") if len(results) == 1 else ""
+
+
+_MOST_ANCESTORS = 400

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
@@ -142,7 +142,7 @@ class UntrackedGradInput(Rule):
             ),
             text("RuntimeError: One of the differentiated Tensors does not require grad"),
             why=text("autograd records only what depends on tensors that require grad"),
-            help=text("call `{name}.requires_grad_()` before it is used", name=name),
+            help=text("call `{code}.requires_grad_()` before it is used", code=code_of(event)),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
@@ -204,7 +204,7 @@ class BackwardFromNonScalar(Rule):
             ),
             text("RuntimeError: grad can be implicitly created only for scalar outputs"),
             why=text("backward computes the gradient of one number; several need a weight for each"),
-            help=text("reduce it first: `{name}.mean().backward()`", name=name),
+            help=text("reduce it first: `{code}.mean().backward()`", code=code_of(event)),
         )
 
 

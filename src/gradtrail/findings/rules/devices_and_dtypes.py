@@ -106,7 +106,12 @@ class MixedDevices(Rule):
             why=text(
                 "an operation runs on one device; only tensors without dimensions may come from the CPU"
             ),
-            help=text("make or move `{name}` there too, and keep what the move returns", name=name),
+            help=text(
+                "register `{name}` with register_buffer, or make it a Parameter if it is to learn: both move with the module",
+                name=name,
+            )
+            if name.startswith("self.")
+            else text("make or move `{name}` there too, and keep what the move returns", name=name),
             others=event.others,
         )
 
@@ -304,22 +309,29 @@ class UnsupportedDtype(Rule):
         )
         wanted = event.fields.get("wanted") or "int64"
         index = event.kind == "index-dtype"
+        operation = str(event.fields.get("op", "")).removeprefix("nn.functional.")
+        help = text("convert `{name}` where it comes in, and keep the result", name=name)
+        why = text("indices are integers, masks are bools, and means and norms are of floating point numbers")
+        if operation == "cross_entropy":
+            help = text("pass scores of shape (N, classes) and class numbers (int64) of shape (N,)")
+            why = text(
+                "a target with as many dimensions as the scores is read as the probabilities of classes"
+            )
         yield diagnostic(
             self,
             event,
             text("`{name}` is {dtype}, and an index must be integers or bools", name=name, dtype=dtype)
             if index
             else text(
-                "`{name}` is {dtype}, and this operation takes {wanted}",
+                "`{name}` is {dtype}, and `{operation}` takes {wanted} here",
                 name=name,
                 dtype=dtype,
+                operation=operation,
                 wanted=wanted,
             ),
             text("IndexError: tensors used as indices must be long, int, byte or bool tensors")
             if index
-            else text("RuntimeError: this dtype is not taken"),
-            why=text(
-                "indices are integers, masks are bools, and means and norms are of floating point numbers"
-            ),
-            help=text("convert `{name}` where it comes in, and keep the result", name=name),
+            else text("torch refuses this dtype here"),
+            why=why,
+            help=help,
         )

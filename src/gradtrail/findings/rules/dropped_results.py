@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
@@ -92,5 +92,7 @@ class DroppedResult(Rule):
             text("the result of `{op}` is dropped: `{name}` stays as it was", op=operation, name=name),
             text("returns another tensor, which nobody keeps"),
             why=text("a method of a tensor without a trailing underscore changes nothing in place"),
-            help=text("keep the result: `{name} = {name}.{op}(...)`", name=name, op=operation),
+            help=text("keep the result: `{name} = {name}.{op}(...)`", name=name, op=operation)
+            if is_target(event)
+            else text("keep the result of `{code}.{op}(...)`", code=code_of(event), op=operation),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
@@ -423,7 +423,9 @@ class DetachOfViewInPlace(Rule):
             text("`{name}` is a view and cannot be detached in place", name=name),
             text("RuntimeError: Can't detach views in-place"),
             why=text("a view shares its history with the tensor it views"),
-            help=text("keep the result of detach(): `{name} = {name}.detach()`", name=name),
+            help=text("keep the result of detach(): `{name} = {name}.detach()`", name=name)
+            if is_target(event)
+            else text("keep the result of `{code}.detach()`", code=code_of(event)),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import Text, text
@@ -274,7 +274,8 @@ class GradOfNonLeaf(Rule):
             )
         else:
             help = text(
-                "call `{name}.retain_grad()` before backward, or read the gradient of the leaf", name=name
+                "call `{code}.retain_grad()` before backward, or read the gradient of the leaf",
+                code=code_of(event),
             )
         yield diagnostic(
             self,
@@ -367,9 +368,11 @@ class RequiresGradOnNonLeaf(Rule):
             text("`{name}` is not a leaf, so its requires_grad flag cannot be changed", name=name),
             text("RuntimeError: you can only change requires_grad flags of leaf variables"),
             why=text("a computed tensor requires grad because of what it was computed from"),
-            help=text("use `{name}.detach()` to stop the gradient here", name=name)
+            help=text("use `{code}.detach()` to stop the gradient here", code=code_of(event))
             if off
-            else text("make it a new leaf first: `{name} = {name}.detach().requires_grad_()`", name=name),
+            else text("make it a new leaf first: `{name} = {name}.detach().requires_grad_()`", name=name)
+            if is_target(event)
+            else text("make a new leaf of it first: `{code}.detach().requires_grad_()`", code=code_of(event)),
         )
 
 
@@ -517,7 +520,7 @@ class HookOnUntracked(Rule):
             else text("RuntimeError: cannot register a hook on a tensor that doesn't require gradient"),
             why=text("only a tensor that requires grad gets a gradient"),
             help=text(
-                "call `{name}.requires_grad_()` first, or keep the history that was lost on the way",
-                name=name,
+                "call `{code}.requires_grad_()` first, or keep the history that was lost on the way",
+                code=code_of(event),
             ),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
@@ -127,7 +127,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
         name = name_of(event)
         evaluation = any(step.kind == "grad-on" for step in event.trail)
         parameter = event.subject is not None and event.subject.facts.get("parameter") is True
-        help = text("detach it first: `{name}.detach()`", name=name)
+        help = text("detach it first: `{code}.detach()`", code=code_of(event))
         if evaluation and not parameter:
             help = text("compute `{name}` under torch.no_grad(), or detach it first", name=name)
         yield diagnostic(
@@ -201,7 +201,7 @@ class NumpyOfTensorOffCpu(Rule):
             text(template, name=name, device=event.fields.get("device", "")),
             text("TypeError: can't convert device type tensor to numpy"),
             why=text("numpy reads memory of the CPU only"),
-            help=text("use what `{name}.cpu()` returns", name=name),
+            help=text("use what `{code}.cpu()` returns", code=code_of(event)),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
@@ -321,7 +321,7 @@ class DeepcopyOfNonLeaf(Rule):
             text("`{name}` is computed and cannot be deep-copied", name=name),
             text("RuntimeError: Only Tensors created explicitly by the user support the deepcopy protocol"),
             why=text("a copy of a computed tensor would need a copy of its graph"),
-            help=text("copy `{name}.detach()`, or use clone()", name=name),
+            help=text("copy `{code}.detach()`, or use clone()", code=code_of(event)),
         )
 
 
@@ -381,5 +381,5 @@ class NonLeafInQueue(Rule):
             text("`{name}` is computed and requires grad, so it cannot go to another process", name=name),
             text("RuntimeError: Cowardly refusing to serialize non-leaf tensor which requires_grad"),
             why=text("another process has no part in this graph"),
-            help=text("put `{name}.detach()` into the queue", name=name),
+            help=text("put `{code}.detach()` into the queue", code=code_of(event)),
         )
