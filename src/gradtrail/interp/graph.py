@@ -283,19 +283,16 @@ class Graph(Tensors):
             for saved in graph_node.saved:
                 if saved.modified():
                     self._refuse_modified(graph_node, saved, roots, node, frame)
+        search = _Culprits()
         for joined in walked.joined:
-            self._execute_join(joined, roots, node, frame)
-
-    def _execute_join(self, joined: Node, roots: list[Tensor], node: Any, frame: Frame) -> None:
-        """A value that came by one of several branches raises for certain if each of them does."""
-        found = [_culprit(reach([edge])) for edge in joined.edges]
-        first = found[0] if found and all(found) else None
-        if first is not None:
-            graph_node, saved = first
-            if saved is None:
+            culprit = search.behind(joined)
+            if culprit is None:
+                continue
+            graph_node, modified = culprit
+            if modified is None:
                 self._refuse_freed(graph_node, roots, node, frame)
             else:
-                self._refuse_modified(graph_node, saved, roots, node, frame)
+                self._refuse_modified(graph_node, modified, roots, node, frame)
 
     def _refuse_freed(self, graph_node: Node, roots: list[Tensor], node: Any, frame: Frame) -> None:
         carried = [step for result in graph_node.results for step in result.steps[1:]]
@@ -361,21 +358,43 @@ class Graph(Tensors):
                 return
 
 
-def _culprit(walked: Reach, depth: int = 0) -> tuple[Node, Saved | None] | None:
-    """A node that certainly cannot run: freed before, or one of its saved tensors written since."""
-    for graph_node in sorted(walked.nodes, key=lambda one: -one.serial):
-        if not walked.nodes[graph_node]:
-            continue
-        if type(graph_node.freed) is Origin and graph_node.frees:
-            return graph_node, None
-        for saved in graph_node.saved:
-            if saved.modified():
-                return graph_node, saved
-    for joined in walked.joined if depth < _DEEPEST_JOIN else ():
-        found = [_culprit(reach([edge]), depth + 1) for edge in joined.edges]
-        if found and all(found):
-            return found[0]
-    return None
+class _Culprits:
+    """Finds nodes that certainly cannot run: freed before, or with a saved tensor written since.
+
+    What lies behind a join is remembered, because many ways may lead to one.
+    """
+
+    def __init__(self) -> None:
+        self._reached: dict[tuple[int, bool], Reach] = {}
+        self._found: dict[int, tuple[Node, Saved | None] | None] = {}
+
+    def behind(self, joined: Node, depth: int = 0) -> tuple[Node, Saved | None] | None:
+        """The culprit of the first of several branches, if each of them has one: then the join raises for certain."""
+        if joined.serial in self._found:
+            return self._found[joined.serial]
+        first = self._found[joined.serial] = None
+        for edge in joined.edges:
+            culprit = self._among(reach([edge], True, self._reached), depth)
+            if culprit is None:
+                return None
+            first = first or culprit
+        self._found[joined.serial] = first
+        return first
+
+    def _among(self, walked: Reach, depth: int) -> tuple[Node, Saved | None] | None:
+        for graph_node in sorted(walked.nodes, key=lambda one: -one.serial):
+            if not walked.nodes[graph_node]:
+                continue
+            if type(graph_node.freed) is Origin and graph_node.frees:
+                return graph_node, None
+            for saved in graph_node.saved:
+                if saved.modified():
+                    return graph_node, saved
+        for joined in walked.joined if depth < _DEEPEST_JOIN else ():
+            culprit = self.behind(joined, depth + 1)
+            if culprit is not None:
+                return culprit
+        return None
 
 
 _DEEPEST_JOIN = 6
