@@ -160,6 +160,8 @@ class Libraries(Making, Copying, Modules):
             return self.call_unknown(args, keywords)
         handler = registry.CALLS.get(path)
         if handler is not None:
+            if not args and path in python_models.NEED_ARGUMENT:
+                return self.call_unknown(args, keywords)
             return handler(self, args, keywords, node, frame, path)
         head = path.partition(".")[0]
         if path.endswith(".__init__") and args and type(args[0]) is Instance and args[0].library is not None:

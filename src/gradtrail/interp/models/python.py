@@ -64,6 +64,13 @@ HARMLESS = frozenset(
 """Libraries that do not change a tensor, a module or a flag that they are handed."""
 
 
+NEED_ARGUMENT = frozenset(
+    """all any enumerate filter getattr hasattr isinstance iter len map next reversed setattr sorted sum zip
+    functools.reduce torch.utils.checkpoint.checkpoint""".split()
+)
+"""Functions that Python refuses, or that mean nothing to us, without a positional argument."""
+
+
 def _len(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     value = m.settle(args[0]) if args else UNKNOWN
     kind = type(value)
