@@ -707,7 +707,10 @@ class Tensors(Calls):
         """Make `own` (and the base it views) the result of the in-place operation."""
         parents = tuple(tensor for _, tensor in bound.tensors)
         origin = self.origin("computed", node, frame, parents, op=row.name)
-        rebased = self.origin("rebased", node, frame, parents, op=op or row.name)
+        # Without a history for certain, only that it was written may be said.
+        rebased = self.origin(
+            "rebased" if requires == YES else "written", node, frame, parents, op=op or row.name
+        )
         put = self.heap.put
         if self.modes.grad_mode is False or (row.gradient == "no" and own.requires == NO):
             self.bump(own, node, frame, row.name)

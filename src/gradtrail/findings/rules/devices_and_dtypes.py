@@ -107,7 +107,7 @@ class MixedDevices(Rule):
                 "an operation runs on one device; only tensors without dimensions may come from the CPU"
             ),
             help=text(
-                "register `{name}` with register_buffer, or make it a Parameter if it is to learn: both move with the module",
+                "make or move `{name}` there too: what a module holds moves with it once it is a buffer or a Parameter",
                 name=name,
             )
             if name.startswith("self.")
