@@ -98,6 +98,7 @@ gradtrail.reports.names
 gradtrail.reports.terminal
 gradtrail.source
 gradtrail.source.files
+gradtrail.source.outline
 gradtrail.source.place
 gradtrail.source.reading
 gradtrail.source.text

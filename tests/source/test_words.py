@@ -1,19 +1,48 @@
-"""The byte filter."""
+"""Where a word stands in code: what is not looked at must be free of them."""
 
 from __future__ import annotations
 
-from gradtrail.source.words import filter_for
+from gradtrail.source.words import Words, any_within
 
 
 def test_a_file_must_say_torch_and_one_of_the_words() -> None:
-    may_matter = filter_for([rb"backward", rb"\.numpy\("])
-    assert may_matter(b"import torch\nx.numpy()\n")
-    assert may_matter(b"loss.backward()\nimport torch\n")
-    assert not may_matter(b"import torch\nx.numpyx()\n")
-    assert not may_matter(b"loss.backward()\n")
+    words = Words([rb"backward", rb"\.numpy\("])
+    assert words.rows_in(b"import torch\nloss.backward()") == [2]
+    assert words.rows_in(b"import torch\n\nx.numpy(); x.numpy()\n") == [3]
+    assert words.rows_in(b"import torch\nx.numpy") == []
+    assert words.rows_in(b"loss.backward()") == []
 
 
-def test_without_words_torch_is_enough() -> None:
-    may_matter = filter_for([])
-    assert may_matter(b"import torch")
-    assert not may_matter(b"import jax")
+def test_without_words_every_row_of_a_file_that_says_torch_matters() -> None:
+    words = Words([])
+    assert words.rows_in(b"import torch\n") == [1, 2]
+    assert words.rows_in(b"import numpy\n") == []
+
+
+def test_comments_and_long_strings_are_not_code() -> None:
+    words = Words([rb"backward", rb"\n[ \t]*step"])
+    data = b"""
+import torch
+def f():
+    '''Call backward.
+
+    step first
+    '''
+    # backward
+    step()
+    g("#", backward)
+"""
+    assert words.rows_in(data) == [9, 10]
+
+
+def test_a_quote_that_is_not_what_it_looks_like_hides_nothing() -> None:
+    assert Words([rb"backward"]).rows_in(b"import torch\nx = '\"\"\"'\nbackward\n") == [3]
+
+
+def test_rows_within_two_others() -> None:
+    rows = [3, 7, 8]
+    assert any_within(rows, 3, 3)
+    assert any_within(rows, 4, 7)
+    assert not any_within(rows, 4, 6)
+    assert not any_within(rows, 9, 20)
+    assert not any_within([], 1, 20)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +15,7 @@ from gradtrail.laws.text import Text, text
 from gradtrail.source.files import Skipped, SourceFiles, discover
 from gradtrail.source.place import Place
 from gradtrail.source.reading import Unreadable, make_room
-from gradtrail.source.words import filter_for, patterns_of
+from gradtrail.source.words import Words
 
 if TYPE_CHECKING:
     from gradtrail.interp.journal import Journal
@@ -35,7 +34,7 @@ Interpret = Callable[..., "Journal"]
 KEPT_SOURCE = 2_000_000
 """How many bytes of source may keep their trees from one file to the next: some 100 MB of memory."""
 
-YOUNG_OBJECTS = 1_000_000
+YOUNG_OBJECTS = 10_000_000
 """How many objects may come into being, with the collector off, before circles among them are looked for."""
 
 STANDARD_INPUT = "<stdin>"
@@ -112,8 +111,8 @@ def check_paths(
     found = list(discover(paths))
     many = len(found) > FEW_FILES and os.environ.get(EVERYTHING) != "1"
     run = _Run(Chosen(index.hears, select, ignore), torch_version, interpret)
-    run.words = patterns_of(index.words) if many and index.words else None
-    may_matter = filter_for(index.words if many else ())
+    if many and index.words:
+        run.words = Words(index.words)
     named = {os.path.abspath(path) for path in paths}
     was_collecting = gc.isenabled()
     gc.disable()
@@ -124,12 +123,12 @@ def check_paths(
             if isinstance(one, Skipped):
                 run.leave_out(one.filename, one.reason)
             else:
-                run.look_at(one, None if one in named else may_matter)
+                run.look_at(one, one in named)
         if stdin is not None:
             name = stdin.filename
             filename = name if name == STANDARD_INPUT else os.path.abspath(name)
             run.sources.add(filename, stdin.data)
-            run.look_at(filename, None)
+            run.look_at(filename, True)
     finally:
         sys.setrecursionlimit(limit)
         if was_collecting:
@@ -170,7 +169,7 @@ class _Run:
     ) -> None:
         self.sources = SourceFiles() if sources is None else sources
         self._chosen = chosen
-        self.words: list[re.Pattern[bytes]] | None = None
+        self.words: Words | None = None
         self._torch_version = torch_version
         self._interpret = interpret
         self._project: Project | None = None
@@ -179,11 +178,11 @@ class _Run:
         self._files = 0
         self._crashed = False
 
-    def look_at(self, filename: str, may_matter: Callable[[bytes], bool] | None) -> None:
-        """Look at one file; None for `may_matter` when it was asked for by name."""
+    def look_at(self, filename: str, named: bool) -> None:
+        """Look at one file, if it holds what matters or was asked for by name."""
         try:
-            if may_matter is None or may_matter(self.sources.data(filename)):
-                self._tell_left_out(self.sources.read(filename))
+            if named or self._may_matter(filename):
+                self._tell_left_out(self._read(filename))
                 self.hear(filename)
             self._files += 1
         except Unreadable as unreadable:
@@ -194,6 +193,14 @@ class _Run:
             self._our_mistake(filename, error)
         self.sources.let_go_of_trees(KEPT_SOURCE)
         _collect_what_is_young()
+
+    def _may_matter(self, filename: str) -> bool:
+        if self.words is None:
+            return b"torch" in self.sources.data(filename)
+        return bool(self._the_project().rows_of_words(filename))
+
+    def _read(self, filename: str) -> SourceText:
+        return self.sources.read(filename) if self._interpret else self._the_project().read(filename, True)
 
     def hear(self, filename: str) -> None:
         """Interpret `filename` as entry and let the rules hear its journal."""
@@ -241,11 +248,15 @@ class _Run:
         if self._interpret is not None:
             return self._interpret(None, filename, torch_version=self._torch_version)
         from gradtrail.interp.machine import interpret
-        from gradtrail.interp.project import Project
 
+        return interpret(self._the_project(), filename, torch_version=self._torch_version)
+
+    def _the_project(self) -> Project:
         if self._project is None:
+            from gradtrail.interp.project import Project
+
             self._project = Project(self.sources, self.words)
-        return interpret(self._project, filename, torch_version=self._torch_version)
+        return self._project
 
     def _our_mistake(self, filename: str, error: Exception) -> None:
         if os.environ.get("GRADTRAIL_STRICT") == "1":

@@ -215,6 +215,8 @@ class Calls(Expressions):
         if frame.depth >= budget.DEPTH_OF_CALLS:
             self.tell_limit("depth", function.name, depth=budget.DEPTH_OF_CALLS)
             return self.call_unknown(args, keywords)
+        if not function.open():
+            return self.call_unknown(args, keywords)
         inner = Frame({}, function.space, function.scope, frame, node)
         inner.function = function
         inner.owner = function.owner if function.owner is not None else owner

@@ -88,7 +88,7 @@ class Machine(Libraries):
 
     def _uncalled(self, space: Space) -> None:
         """Functions and methods that the body did not reach, with unknown arguments."""
-        worth = self.project.worth_walking(space.filename)
+        worth = self.project.worth_walking(space)
         self.steps_left = (
             budget.STEPS_OF_FILE if self.project.words is not None else budget.STEPS_OF_NAMED_FILE
         )

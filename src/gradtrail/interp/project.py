@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-import re
-from bisect import bisect_left
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradtrail.source.files import SourceFiles
+from gradtrail.source.outline import Wanted, parse_body
 from gradtrail.source.reading import Unreadable
+from gradtrail.source.words import Words, any_within
 
 if TYPE_CHECKING:
     from gradtrail.interp.machine import Machine
@@ -31,6 +31,7 @@ class Space:
 
     __slots__ = (
         "_yields",
+        "bodies",
         "classes",
         "filename",
         "functions",
@@ -49,6 +50,7 @@ class Space:
         self.filename = filename
         self.source = source
         self.tree = tree
+        self.bodies = source.bodies
         self.name = name
         self.main = main
         self.names: dict[str, Any] = {}
@@ -57,28 +59,41 @@ class Space:
         self.classes: list[Any] = []
         self.symbols: dict[str, Any] = {}
         self.put_off: list[ast.FunctionDef] = []  # decorated functions that nobody has asked for yet
-        self._yields: tuple[int, ...] | None = None
+        self._yields: list[int] | None = None
         self.stars: list[str] = []  # files from which everything is imported, the last one first in rank
+
+    def open(self, node: Any) -> bool:
+        """Parse the body of a definition if that was put off; whether it could be parsed."""
+        body = self.bodies.get(node.lineno)
+        if body is not None and type(node) is not ast.Lambda:
+            try:
+                node.body = parse_body(self.source.code, body)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return False
+            del self.bodies[node.lineno]
+            node.end_lineno = node.body[-1].end_lineno
+            node.end_col_offset = node.body[-1].end_col_offset
+        return True
 
     def yields_in(self, node: Any) -> bool:
         """Whether the word `yield` stands in the rows of a definition: cheaper to ask than its tree."""
         if self._yields is None:
             rows = enumerate(self.source.lines, 1) if "yield" in self.source.code else ()
-            self._yields = tuple(row for row, line in rows if "yield" in line)
-        at = bisect_left(self._yields, node.lineno)
-        return at < len(self._yields) and self._yields[at] <= node.end_lineno
+            self._yields = [row for row, line in rows if "yield" in line]
+        return any_within(self._yields, node.lineno, node.end_lineno)
 
 
 class Project:
     """Files by name, and the spaces that imports have brought in."""
 
-    def __init__(self, files: SourceFiles, words: list[re.Pattern[bytes]] | None = None) -> None:
-        """`words` find what makes a function worth walking without a caller; None: all of them are."""
+    def __init__(self, files: SourceFiles, words: Words | None = None) -> None:
+        """`words` make a function worth walking without a caller; None: all of them are."""
         self.files = files
         self.words = words
         self.imported: dict[str, Space] = {}
         self.machine: Machine | None = None
         self._found: dict[tuple[str, str], str | None] = {}
+        self._rows: tuple[str, list[int]] = ("", [])
         self._roots: dict[str, tuple[str, ...]] = {}
 
     def entry(self, filename: str) -> Space:
@@ -96,21 +111,22 @@ class Project:
             self.imported[filename] = space
         return space
 
-    def worth_walking(self, filename: str) -> Callable[[ast.AST], bool]:
-        """Whether a definition in a file holds one of the words, asked by its rows."""
+    def rows_of_words(self, filename: str) -> list[int]:
+        """The rows of a file in which a word stands. Raises `Unreadable`."""
+        if self._rows[0] != filename:
+            assert self.words is not None
+            self._rows = (filename, self.words.rows_in(self.files.data(filename)))
+        return self._rows[1]
+
+    def worth_walking(self, space: Space) -> Callable[[ast.AST], bool]:
+        """Whether a definition in a file is to be walked though nobody calls it: a word stands in its rows."""
         if self.words is None:
             return lambda node: True
-        data = self.data(filename)
-        rows: list[int] = []
-        row, done = 1, 0
-        for start in sorted(match.start() for word in self.words for match in word.finditer(data)):
-            row += data.count(b"\n", done, start + 1)
-            done = start + 1
-            rows.append(row)
+        rows = self.rows_of_words(space.filename)
 
         def holds(node: Any) -> bool:
-            index = bisect_left(rows, node.lineno)
-            return index < len(rows) and rows[index] <= node.end_lineno
+            body = space.bodies.get(node.lineno)
+            return any_within(rows, node.lineno, node.end_lineno if body is None else body.last_row)
 
         return holds
 
@@ -121,9 +137,24 @@ class Project:
         except Unreadable:
             return b""
 
+    def read(self, filename: str, main: bool) -> SourceText:
+        """The text of a file, parsed as far as it will be looked at. Raises `Unreadable`."""
+        return self.files.read(filename, self._wanted(filename, main))
+
+    def _wanted(self, filename: str, main: bool) -> Wanted | None:
+        """Which definitions will be walked for sure; None when all of them will be."""
+        if not main:
+            return lambda first, last: False
+        if self.words is None:
+            return None
+        rows = self.rows_of_words(filename)
+        return lambda first, last: any_within(rows, first, last)
+
     def _space(self, filename: str, name: str, main: bool) -> Space:
-        source = self.files.read(filename)
-        return Space(filename, source, source.parse(), name, main)
+        source = self.read(filename, main)
+        wanted = self._wanted(filename, main)
+        tree = source.parse() if wanted is None else source.parse_outline(wanted)
+        return Space(filename, source, tree, name, main)
 
     def find(self, dotted: str, importer: str, level: int = 0) -> str | None:
         """The project file that `import dotted` (with `level` leading dots) in `importer` means, or None."""

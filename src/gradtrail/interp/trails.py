@@ -142,7 +142,7 @@ class Trails(Graph):
     def return_step(self, function: Any) -> tuple[Step, ...]:
         """Where a function of the program that is called back hands out its value."""
         function = function.method if type(function) is Bound else function
-        if type(function) is not Function or type(function.node) is ast.Lambda:
+        if type(function) is not Function or type(function.node) is ast.Lambda or not function.open():
             return ()
         returns = [
             one for one in ast.walk(function.node) if type(one) is ast.Return and one.value is not None

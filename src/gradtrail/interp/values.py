@@ -415,9 +415,7 @@ class Function:
         "attributes",
         "called",
         "defaults",
-        "is_generator",
         "kind",
-        "locals_declared",
         "mode",
         "name",
         "node",
@@ -437,13 +435,15 @@ class Function:
         self.owner: Class | None = None
         self.kind = ""  # "" | "static" | "class" | "property" | "setter" | "cached"
         self.mode: tuple[str, Any] | None = None  # grad mode set by a decorator: ("grad", False) ...
-        self.is_generator = False
         self.wrapper = ""  # "contextmanager"
         self.active = 0  # how often it is on the stack
         self.called = False
         self.attributes: dict[str, Any] = {}
-        self.locals_declared: Any = None
         self.once = False  # @once_differentiable
+
+    def open(self) -> bool:
+        """See that the body is there, which may have been left out so far; whether it could be parsed."""
+        return not self.space.bodies or self.space.open(self.node)
 
     def __repr__(self) -> str:
         return f"<Function {self.name}>"

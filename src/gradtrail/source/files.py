@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gradtrail.laws.text import Text, text
 from gradtrail.source import reading
+from gradtrail.source.outline import Wanted
 from gradtrail.source.reading import Unreadable
 from gradtrail.source.text import SourceText
 
@@ -52,12 +54,15 @@ class SourceFiles:
             raise known
         return known.data
 
-    def read(self, filename: str) -> SourceText:
-        """The parsed text of `filename`, the same object at every call. Raises `Unreadable`."""
+    def read(self, filename: str, wanted: Wanted | None = None) -> SourceText:
+        """The parsed text of `filename`, the same object at every call. Raises `Unreadable`.
+
+        With `wanted` it may be parsed without the bodies of the definitions that are not.
+        """
         known = self._known.get(filename)
         if known is None:
             try:
-                known = _taken(filename, reading.read_data(filename))
+                known = _taken(filename, reading.read_data(filename), wanted)
             except Unreadable as unreadable:
                 known = unreadable
             self._known[filename] = known
@@ -94,9 +99,14 @@ class SourceFiles:
                 source.let_go_of_tree()
 
 
-def _taken(filename: str, data: bytes) -> SourceText | Unreadable:
+def _taken(filename: str, data: bytes, wanted: Wanted | None = None) -> SourceText | Unreadable:
     """The text of `data`, as a pasted snippet when it does not parse, or why it cannot be read."""
     try:
+        if wanted is not None:
+            source = reading.from_data(filename, data)
+            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                source.parse_outline(wanted)
+                return source
         return reading.parsed(reading.from_data(filename, data))
     except Unreadable:
         from gradtrail.source import snippet

@@ -11,6 +11,7 @@ import ast
 import re
 from bisect import bisect_right
 
+from gradtrail.source.outline import Body, Wanted, outline
 from gradtrail.source.place import Edit, Place
 
 Positioned = ast.expr | ast.stmt | ast.excepthandler | ast.arg | ast.keyword | ast.alias | ast.pattern
@@ -30,6 +31,7 @@ class SourceText:
         "_code_lines",
         "_lines",
         "_tree",
+        "bodies",
         "code",
         "data",
         "encoding",
@@ -58,13 +60,15 @@ class SourceText:
         self.shifts = shifts
         self.left_out = left_out
         """Rows of a snippet that are not Python and were dropped."""
+        self.bodies: dict[int, Body] = {}
+        """The bodies that are missing in the tree, by the row of their `def`."""
         self._tree: ast.Module | None = None
         self._lines: list[str] | None = None
         self._code_lines: list[str] | None = None
         self._ascii = self.code.isascii()
 
     def parse(self) -> ast.Module:
-        """The tree, parsed at the first call and kept.
+        """The tree, parsed at the first call and kept; that of `parse_outline` when it came first.
 
         Raises what `ast.parse` raises: SyntaxError, and for what is nested too deeply RecursionError or
         MemoryError. `gradtrail.source.reading.read` turns these into `Unreadable`.
@@ -73,9 +77,22 @@ class SourceText:
             self._tree = ast.parse(self.code, self.filename)
         return self._tree
 
+    def parse_outline(self, wanted: Wanted) -> ast.Module:
+        """The tree, parsed without the bodies that are not `wanted` if it is not there yet.
+
+        A definition without its body has `...` in its place, and `bodies` knows it. Raises what
+        `ast.parse` raises.
+        """
+        if self._tree is None:
+            code, bodies = outline(self.code, wanted)
+            self._tree = ast.parse(code, self.filename)
+            self.bodies = bodies
+        return self._tree
+
     def let_go_of_tree(self) -> None:
         """Free the tree; the next call of `parse` makes it again."""
         self._tree = None
+        self.bodies = {}
         self._lines = self._code_lines = None
 
     @property

@@ -1,31 +1,59 @@
-"""The byte filter: whether a file can hold anything of interest, decided without parsing it."""
+"""The byte filter: where a file can hold anything of interest, decided without parsing it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Iterable
+
+_LONG_QUOTES = re.compile(rb'"""|\'\'\'')
 
 
-def filter_for(words: Iterable[bytes]) -> Callable[[bytes], bool]:
-    """The filter for a set of words: a file matters when it says `torch` and one of `words` is found in it.
+class Words:
+    """The words of the rules. A word is a regular expression over bytes, found in the rows of code.
 
-    A word is a regular expression over bytes. Without words every file that says `torch` matters.
+    Without words every row of a file that says `torch` matters.
     """
-    choices = sorted(set(words))
-    if not choices:
-        return _says_torch
-    searches = [pattern.search for pattern in patterns_of(choices)]
 
-    def may_matter(data: bytes) -> bool:
-        return b"torch" in data and any(search(data) is not None for search in searches)
+    __slots__ = ("_patterns",)
 
-    return may_matter
+    def __init__(self, words: Iterable[bytes]) -> None:
+        # One alternation of them all would be slower: each begins with a literal of its own.
+        self._patterns = [re.compile(word) for word in sorted(set(words))]
+
+    def rows_in(self, data: bytes) -> list[int]:
+        """The rows of code in which a word stands, in order; none when the file does not say `torch`."""
+        if b"torch" not in data:
+            return []
+        if not self._patterns:
+            return list(range(1, data.count(b"\n") + 2))
+        starts = {
+            match.start() + (match.group()[:1] == b"\n")
+            for pattern in self._patterns
+            if pattern.search(data) is not None
+            for match in pattern.finditer(data)
+        }
+        return _rows_of_code(data, sorted(starts)) if starts else []
 
 
-def patterns_of(words: Iterable[bytes]) -> list[re.Pattern[bytes]]:
-    """The compiled words. One alternation of them all would be slower: each begins with a literal of its own."""
-    return [re.compile(word) for word in sorted(set(words))]
+def any_within(rows: list[int], first: int, last: int) -> bool:
+    """Whether one of `rows`, which are in order, lies between two others, these included."""
+    index = bisect_left(rows, first)
+    return index < len(rows) and rows[index] <= last
 
 
-def _says_torch(data: bytes) -> bool:
-    return b"torch" in data
+def _rows_of_code(data: bytes, starts: list[int]) -> list[int]:
+    """The rows of the offsets that lie neither in a comment nor in a long string."""
+    quotes = [found.start() for found in _LONG_QUOTES.finditer(data)]
+    if len(quotes) % 2:
+        quotes = []  # one of them is not what it looks like
+    rows: list[int] = []
+    row, seen = 1, 0
+    for start in starts:
+        row += data.count(b"\n", seen, start)
+        seen = start
+        if bisect_left(quotes, start) % 2 or (rows and rows[-1] == row):
+            continue
+        if not data[data.rfind(b"\n", 0, start) + 1 : start].lstrip().startswith(b"#"):
+            rows.append(row)
+    return rows

@@ -334,7 +334,7 @@ def _choosing_step(
     forward = (
         module.cls.find("forward") if type(module) is Instance and type(module.cls) is Class else MISSING
     )
-    if type(forward) is Function:
+    if type(forward) is Function and forward.open():
         for part in ast.walk(forward.node):
             if type(part) is ast.Subscript and type(part.value) is ast.Attribute:
                 name = part.value.attr
