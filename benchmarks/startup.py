@@ -72,6 +72,7 @@ def main() -> int:
             "PYTHONPATH": str(ROOT / "src"),
             "PYTHONPYCACHEPREFIX": str(Path(scratch) / "bytecode"),
         }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         bare_command = [sys.executable, "-c", "pass"]
         check_command = [sys.executable, "-c", START, "check", str(program)]
         milliseconds(check_command, environment)

@@ -17,10 +17,13 @@ TARGET = ROOT / "src" / "gradtrail" / "findings" / "index.py"
 sys.path.insert(0, str(ROOT / "src"))
 
 from gradtrail.findings.registry import Index, all_rules, make_index  # noqa: E402
+from gradtrail.source.words import Word  # noqa: E402
 
 HEADER = '''"""The rules by name and event. Made by `scripts/make_rule_index.py`; not to be edited."""
 
 from __future__ import annotations
+
+from gradtrail.source.words import Word
 
 '''
 
@@ -52,12 +55,19 @@ def row(items: Iterable[str]) -> str:
     return "(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")"
 
 
-def words(found: tuple[bytes, ...]) -> str:
+def words(found: tuple[Word, ...]) -> str:
     """The words of the byte filter."""
     if not found:
-        return "WORDS: tuple[bytes, ...] = ()\n"
-    rows = "".join(f"    {word!r},\n" for word in found)
-    return f"WORDS: tuple[bytes, ...] = (\n{rows})\n"
+        return "WORDS: tuple[Word, ...] = ()\n"
+    rows = "".join(f"    {word_literal(word)},\n" for word in found)
+    return f"WORDS: tuple[Word, ...] = (\n{rows})\n"
+
+
+def word_literal(word: Word) -> str:
+    """A word as it is made, without the parts that are empty."""
+    parts = [repr(word.spelt)]
+    parts += [f"{name}={part!r}" for name, part in (("row", word.row), ("file", word.file)) if part]
+    return f"Word({', '.join(parts)})"
 
 
 def quoted(value: str) -> str:

@@ -12,6 +12,7 @@ import pytest
 from gradtrail.findings import index as generated
 from gradtrail.findings import registry
 from gradtrail.findings.registry import BadRule, all_rules, make_index, rule_named
+from gradtrail.source.words import Word
 from support import fake_interpreter
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -41,7 +42,7 @@ def test_an_index_is_made_of_what_rules_say(monkeypatch: pytest.MonkeyPatch) -> 
     made = make_index(all_rules())
     assert made.modules == {"sample-fault": "sample_family", "sample-suspicion": "sample_family"}
     assert made.hears == {"fault": ("sample_family",), "suspicion": ("sample_family",)}
-    assert made.words == (b"fault", b"suspicion", b"twice")
+    assert made.words == (Word(b"fault"), Word(b"suspicion"), Word(b"twice"))
 
 
 def test_a_rule_without_words_matters_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradtrail.source.words import Words, any_within
+from gradtrail.source.words import Word, Words, any_within
 
 
 def test_a_file_must_say_torch_and_one_of_the_words() -> None:
-    words = Words([rb"backward", rb"\.numpy\("])
+    words = Words([Word(b"backward"), Word(rb"\.numpy\(")])
     assert words.rows_in(b"import torch\nloss.backward()") == [2]
     assert words.rows_in(b"import torch\n\nx.numpy(); x.numpy()\n") == [3]
     assert words.rows_in(b"import torch\nx.numpy") == []
@@ -20,7 +20,7 @@ def test_without_words_every_row_of_a_file_that_says_torch_matters() -> None:
 
 
 def test_comments_and_long_strings_are_not_code() -> None:
-    words = Words([rb"backward", rb"\n[ \t]*step"])
+    words = Words([Word(b"backward"), Word(b"step", row=rb"^[ \t]*step")])
     data = b"""
 import torch
 def f():
@@ -36,7 +36,7 @@ def f():
 
 
 def test_a_quote_that_is_not_what_it_looks_like_hides_nothing() -> None:
-    assert Words([rb"backward"]).rows_in(b"import torch\nx = '\"\"\"'\nbackward\n") == [3]
+    assert Words([Word(b"backward")]).rows_in(b"import torch\nx = '\"\"\"'\nbackward\n") == [3]
 
 
 def test_rows_within_two_others() -> None:
@@ -46,3 +46,9 @@ def test_rows_within_two_others() -> None:
     assert not any_within(rows, 4, 6)
     assert not any_within(rows, 9, 20)
     assert not any_within([], 1, 20)
+
+
+def test_a_word_may_ask_for_more_in_its_row_or_in_its_file() -> None:
+    words = Words([Word(b"expand", row=b"self", file=b"add_")])
+    assert words.rows_in(b"import torch\nself.expand()\nexpand()\nx.add_(1)\n") == [2]
+    assert words.rows_in(b"import torch\nself.expand()\n") == []

@@ -19,6 +19,7 @@ from gradtrail.findings.diagnostic import Diagnostic, Step
 from gradtrail.findings.rule import Rule
 from gradtrail.laws.text import text
 from gradtrail.source.place import Place
+from gradtrail.source.words import Word
 
 MODULE = "sample_family"
 
@@ -71,7 +72,7 @@ class SampleFault(Rule):
     name = "sample-fault"
     severity = "error"
     hears = ("fault",)
-    words = (b"fault", b"twice")
+    words = (Word(b"fault"), Word(b"twice"))
     examples = ()
     near_misses = ()
 
@@ -93,7 +94,7 @@ class SampleSuspicion(Rule):
     name = "sample-suspicion"
     severity = "info"
     hears = ("suspicion",)
-    words = (b"suspicion",)
+    words = (Word(b"suspicion"),)
     examples = ()
     near_misses = ()
 

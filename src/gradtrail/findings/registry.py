@@ -14,6 +14,7 @@ from typing import Any
 
 from gradtrail.findings import rules as rules_package
 from gradtrail.findings.rule import Rule
+from gradtrail.source.words import Word
 
 _KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 
@@ -33,7 +34,7 @@ class Index:
     __slots__ = ("hears", "modules", "words")
 
     def __init__(
-        self, modules: dict[str, str], hears: dict[str, tuple[str, ...]], words: tuple[bytes, ...]
+        self, modules: dict[str, str], hears: dict[str, tuple[str, ...]], words: tuple[Word, ...]
     ) -> None:
         self.modules = modules
         self.hears = hears
@@ -53,7 +54,7 @@ def make_index(rules: Iterable[type[Rule]]) -> Index:
     """The index of `rules`."""
     modules: dict[str, str] = {}
     hears: dict[str, set[str]] = {}
-    words: set[bytes] = set()
+    words: set[Word] = set()
     matters_everywhere = False
     for rule in rules:
         module = rule.__module__.rpartition(".")[2]

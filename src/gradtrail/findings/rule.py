@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from gradtrail.findings.diagnostic import Diagnostic
     from gradtrail.interp.events import Event
     from gradtrail.interp.journal import Journal
+    from gradtrail.source.words import Word
 
 
 class Example(NamedTuple):
@@ -39,13 +40,13 @@ class Rule:
     """One kind of mistake. The docstring of a subclass is its page.
 
     `hears` names the kinds of events (`Event.kind`) that `check` is called with.
-    `words` are regular expressions over bytes, of which a file must hold at least one for the rule to
-    matter there; they also choose the functions that are walked without a caller. None: everywhere.
+    `words` say how source code spells what the rule looks for. A file must hold at least one for the rule
+    to matter there, and they choose the functions that are walked without a caller. None: everywhere.
     """
 
     name: ClassVar[str]
     severity: ClassVar[str] = "error"
-    words: ClassVar[tuple[bytes, ...]] = ()
+    words: ClassVar[tuple[Word, ...]] = ()
     hears: ClassVar[tuple[str, ...]]
     examples: ClassVar[tuple[Example, ...]]
     near_misses: ClassVar[tuple[NearMiss, ...]]

@@ -28,12 +28,19 @@ class Heap:
 
     def put(self, container: Any, key: Any, value: Any) -> None:
         """Write `value`; MISSING deletes a dict entry."""
-        if self.logs:
-            log = self.logs[-1]
-            location = (id(container), key)  # the log holds the container, so its id stays its own
-            if location not in log:
-                log[location] = (container, key, read(container, key))
-        write(container, key, value)
+        log = self.logs[-1] if self.logs else None
+        location = (id(container), key)  # the log holds the container, so its id stays its own
+        if type(container) is dict:
+            if log is not None and location not in log:
+                log[location] = (container, key, container.get(key, MISSING))
+            if value is MISSING:
+                container.pop(key, None)
+            else:
+                container[key] = value
+        else:
+            if log is not None and location not in log:
+                log[location] = (container, key, getattr(container, key))
+            setattr(container, key, value)
 
     def push(self) -> int:
         """Open a log; its level is returned."""
@@ -63,7 +70,8 @@ class Heap:
         for log in self.logs[level:]:
             for location, (container, key, _) in log.items():
                 if location not in state:
-                    state[location] = (container, key, read(container, key))
+                    now = container.get(key, MISSING) if type(container) is dict else getattr(container, key)
+                    state[location] = (container, key, now)
         return state
 
     def merge(self, states: list[Snapshot]) -> None:

@@ -962,9 +962,14 @@ class Libraries(Making, Copying, Modules):
                 graph.once.frame = Frame({}, backward.space, None, None, None)
             if type(backward) is not Function and cls.find("vjp") is MISSING and not cls.opaque:
                 graph.refusal, graph.origin = "function-no-backward", self._defined_at(cls)
-            elif type(backward) is Function and backward.open() and _gradient_count(backward.node) not in (
-                None,
-                *range(len(args), len(args) + 8),
+            elif (
+                type(backward) is Function
+                and backward.open()
+                and _gradient_count(backward.node)
+                not in (
+                    None,
+                    *range(len(args), len(args) + 8),
+                )
             ):
                 graph.refusal = "function-gradient-count"
                 last = max(

@@ -93,6 +93,8 @@ class Project:
         self.imported: dict[str, Space] = {}
         self.machine: Machine | None = None
         self._found: dict[tuple[str, str], str | None] = {}
+        self._held: dict[str, frozenset[str]] = {}
+        self._switching: dict[str, bool] = {}
         self._rows: tuple[str, list[int]] = ("", [])
         self._roots: dict[str, tuple[str, ...]] = {}
 
@@ -136,6 +138,13 @@ class Project:
             return self.files.data(filename)
         except Unreadable:
             return b""
+
+    def switches_modes(self, filename: str) -> bool:
+        """Whether a file may switch a mode of torch when it is imported."""
+        known = self._switching.get(filename)
+        if known is None:
+            known = self._switching[filename] = b"torch.set_" in self.data(filename)
+        return known
 
     def read(self, filename: str, main: bool) -> SourceText:
         """The text of a file, parsed as far as it will be looked at. Raises `Unreadable`."""
@@ -188,11 +197,21 @@ class Project:
         return None
 
     def _file(self, folder: str, dotted: str) -> str | None:
+        head = dotted.partition(".")[0]
+        if head and not self._may_hold(folder, head):
+            return None
         base = os.path.join(folder, *dotted.split(".")) if dotted else folder
         for candidate in (base + ".py", os.path.join(base, "__init__.py")):
             if self.files.exists(candidate):
                 return candidate
         return None
+
+    def _may_hold(self, folder: str, name: str) -> bool:
+        """Whether a module or package of a name can be in a folder: most are libraries, told by one look."""
+        held = self._held.get(folder)
+        if held is None:
+            held = self._held[folder] = self.files.names_in(folder)
+        return name in held or name + ".py" in held
 
     def _search_path(self, folder: str) -> tuple[str, ...]:
         """The importing file's folder, then its parents up to what looks like the project's root."""

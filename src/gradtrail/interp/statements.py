@@ -301,7 +301,7 @@ class Statements(Core):
 
     def import_effects(self, filename: str | None) -> None:
         """A file that switches a mode of torch when it is imported is walked at once."""
-        if filename is not None and b"torch.set_" in self.project.data(filename):
+        if filename is not None and self.project.switches_modes(filename):
             space = self.project.module(filename)
             if space is not None:
                 self.run_imported(space)

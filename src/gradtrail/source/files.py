@@ -31,11 +31,12 @@ class SourceFiles:
     A file that is asked for and cannot be read is remembered as such: it is tried once.
     """
 
-    __slots__ = ("_known", "_parsed")
+    __slots__ = ("_given", "_known", "_parsed")
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         """`given` maps the names of files that are not on the disk to what they say."""
         self._known: dict[str, SourceText | Unreadable] = {}
+        self._given: list[str] = []
         self._parsed: dict[str, int] = {}
         """The size of each file whose tree is kept, those that were asked for last at the end."""
         for filename, content in (given or {}).items():
@@ -43,6 +44,7 @@ class SourceFiles:
 
     def add(self, filename: str, data: bytes) -> None:
         """Take `data` as what `filename` says, whatever the disk holds."""
+        self._given.append(filename)
         self._known[filename] = _taken(filename, data)
 
     def data(self, filename: str) -> bytes:
@@ -82,6 +84,14 @@ class SourceFiles:
     def exists(self, filename: str) -> bool:
         """Whether there is such a file, on the disk or among those that were given."""
         return filename in self._known or os.path.isfile(filename)
+
+    def names_in(self, folder: str) -> frozenset[str]:
+        """The names of the files and folders in a folder, on the disk or among those that were given."""
+        inside = os.path.join(folder, "")
+        names = {name[len(inside) :].partition(os.sep)[0] for name in self._given if name.startswith(inside)}
+        with suppress(OSError, ValueError):
+            names.update(os.listdir(folder))
+        return frozenset(names)
 
     def let_go_of_trees(self, kept: int) -> None:
         """Keep the trees that were asked for last, up to `kept` bytes of source; the texts stay.

@@ -5,21 +5,38 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Word(NamedTuple):
+    """How source code spells what a rule looks for: regular expressions over bytes.
+
+    `spelt` begins with a literal, or the search is slow. `row` must be found in the same row and `file`
+    anywhere in the file, when they are given.
+    """
+
+    spelt: bytes
+    row: bytes = b""
+    file: bytes = b""
+
 
 _LONG_QUOTES = re.compile(rb'"""|\'\'\'')
 
 
 class Words:
-    """The words of the rules. A word is a regular expression over bytes, found in the rows of code.
+    """The words of the rules, looked for in the rows of code.
 
     Without words every row of a file that says `torch` matters.
     """
 
     __slots__ = ("_patterns",)
 
-    def __init__(self, words: Iterable[bytes]) -> None:
+    def __init__(self, words: Iterable[Word]) -> None:
         # One alternation of them all would be slower: each begins with a literal of its own.
-        self._patterns = [re.compile(word) for word in sorted(set(words))]
+        self._patterns = [
+            (re.compile(word.spelt), re.compile(word.row) if word.row else None, re.compile(word.file))
+            for word in sorted(set(words))
+        ]
 
     def rows_in(self, data: bytes) -> list[int]:
         """The rows of code in which a word stands, in order; none when the file does not say `torch`."""
@@ -27,13 +44,20 @@ class Words:
             return []
         if not self._patterns:
             return list(range(1, data.count(b"\n") + 2))
-        starts = {
-            match.start() + (match.group()[:1] == b"\n")
-            for pattern in self._patterns
-            if pattern.search(data) is not None
-            for match in pattern.finditer(data)
-        }
+        starts: set[int] = set()
+        for spelt, row, file in self._patterns:
+            found = [match.start() for match in spelt.finditer(data)]
+            if found and row is not None:
+                found = [start for start in found if row.search(_row_at(data, start))]
+            if found and file.search(data) is not None:
+                starts.update(found)
         return _rows_of_code(data, sorted(starts)) if starts else []
+
+
+def _row_at(data: bytes, offset: int) -> bytes:
+    """The row that an offset lies in, without its end."""
+    end = data.find(b"\n", offset)
+    return data[data.rfind(b"\n", 0, offset) + 1 : len(data) if end < 0 else end]
 
 
 def any_within(rows: list[int], first: int, last: int) -> bool:

@@ -10,6 +10,7 @@ from gradtrail.findings.telling import code_of, diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class UnusedGradInput(Rule):
@@ -27,7 +28,7 @@ class UnusedGradInput(Rule):
     """
 
     name = "unused-grad-input"
-    words = (rb"autograd\.grad\(",)
+    words = (Word(rb"autograd\.grad\("),)
     hears = ("grad-unused",)
     examples = (
         Example(
@@ -98,7 +99,7 @@ class UntrackedGradInput(Rule):
     """
 
     name = "untracked-grad-input"
-    words = (rb"autograd\.grad\(",)
+    words = (Word(rb"autograd\.grad\("),)
     hears = ("grad-input-not-tracked",)
     examples = (
         Example(
@@ -160,7 +161,7 @@ class OnceDifferentiableTwice(Rule):
     """
 
     name = "once-differentiable-twice"
-    words = (rb"once_differentiable",)
+    words = (Word(rb"once_differentiable"),)
     hears = ("once-differentiable",)
     examples = (
         Example(

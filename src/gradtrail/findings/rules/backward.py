@@ -10,6 +10,7 @@ from gradtrail.findings.telling import code_of, diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class BackwardWithoutGraph(Rule):
@@ -29,8 +30,8 @@ class BackwardWithoutGraph(Rule):
 
     name = "backward-without-graph"
     words = (
-        rb"\.backward\(",
-        rb"autograd\.(?:grad|backward)\(",
+        Word(rb"\.backward\("),
+        Word(rb"autograd\.(?:grad|backward)\("),
     )
     hears = ("backward-no-grad-fn",)
     examples = (
@@ -151,7 +152,7 @@ class BackwardFromNonScalar(Rule):
     """
 
     name = "backward-from-non-scalar"
-    words = (rb"\.backward\(",)
+    words = (Word(rb"\.backward\("),)
     hears = ("backward-non-scalar",)
     examples = (
         Example(
@@ -229,8 +230,8 @@ class SecondBackward(Rule):
 
     name = "second-backward"
     words = (
-        rb"\.backward\(",
-        rb"autograd\.(?:grad|backward)\(",
+        Word(rb"\.backward\("),
+        Word(rb"autograd\.(?:grad|backward)\("),
     )
     hears = ("backward-twice",)
     examples = (

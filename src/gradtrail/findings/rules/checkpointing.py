@@ -10,6 +10,7 @@ from gradtrail.findings.telling import diagnostic
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class ReentrantCheckpointWithoutGrad(Rule):
@@ -28,7 +29,7 @@ class ReentrantCheckpointWithoutGrad(Rule):
 
     name = "reentrant-checkpoint-without-grad"
     severity = "warning"
-    words = (rb"checkpoint\(",)
+    words = (Word(rb"checkpoint\(", row=rb"\bcheckpoint\("),)
     hears = ("checkpoint-cut",)
     examples = (
         Example(

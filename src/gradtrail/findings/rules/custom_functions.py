@@ -10,6 +10,7 @@ from gradtrail.findings.telling import diagnostic
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class FunctionWithoutBackward(Rule):
@@ -27,7 +28,7 @@ class FunctionWithoutBackward(Rule):
     """
 
     name = "function-without-backward"
-    words = (rb"autograd\.Function", rb"import (?:\w+, *)*Function\b")
+    words = (Word(rb"autograd\.Function"), Word(rb"import (?:\w+, *)*Function\b"))
     hears = ("function-no-backward",)
     examples = (
         Example(
@@ -124,7 +125,7 @@ class TooFewGradientsFromFunction(Rule):
     """
 
     name = "too-few-gradients-from-function"
-    words = (rb"autograd\.Function", rb"import (?:\w+, *)*Function\b")
+    words = (Word(rb"autograd\.Function"), Word(rb"import (?:\w+, *)*Function\b"))
     hears = ("function-gradient-count",)
     examples = (
         Example(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradtrail.findings.common_words import PRODUCT
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class MixedDevices(Rule):
@@ -30,7 +32,7 @@ class MixedDevices(Rule):
     """
 
     name = "mixed-devices"
-    words = (rb"\.backward\(", rb"inference_mode")
+    words = (Word(rb"\.backward\("), Word(rb"inference_mode"))
     hears = ("device-mismatch",)
     examples = (
         Example(
@@ -131,8 +133,8 @@ class MixedDtypes(Rule):
 
     name = "mixed-dtypes"
     words = (
-        rb"from_numpy\([^\n]*\)(?!\.(?:float|to|long|int|type)\b)",
-        rb"\.double\(",
+        Word(rb"from_numpy\([^\n]*\)(?!\.(?:float|to|long|int|type)\b)", file=PRODUCT),
+        Word(rb"\.double\("),
     )
     hears = ("dtype-mismatch", "dtype-mismatch-matmul")
     examples = (
@@ -207,7 +209,7 @@ class InPlaceCast(Rule):
     """
 
     name = "in-place-cast"
-    words = (rb"\.backward\(",)
+    words = (Word(rb"\.backward\("),)
     hears = ("result-type-cast",)
     examples = (
         Example(
@@ -267,7 +269,7 @@ class UnsupportedDtype(Rule):
     """
 
     name = "unsupported-dtype"
-    words = (rb"cross_entropy", rb"CrossEntropyLoss", rb"nll_loss")
+    words = (Word(rb"cross_entropy"), Word(rb"CrossEntropyLoss"), Word(rb"nll_loss"))
     hears = ("dtype-refused", "index-dtype")
     examples = (
         Example(

@@ -10,6 +10,12 @@ from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
+
+
+def _statement(methods: bytes) -> Word:
+    """A row that is nothing but the call of one of `methods`."""
+    return Word(rb"\.(?:%b)\(" % methods, row=rb"^[ \t]*[\w.\[\]]+\.(?:%b)\(.*\)[ \t\r]*(?:#.*)?$" % methods)
 
 
 class DroppedResult(Rule):
@@ -28,8 +34,8 @@ class DroppedResult(Rule):
     name = "dropped-result"
     severity = "warning"
     words = (
-        rb"\n[ \t]*[\w.\[\]]+\.(?:detach|to|cuda|cpu|float|double|half|long|int|type)\([^\n]*\)[ \t\r]*(?:#[^\n]*)?(?:\n|$)",
-        rb"\n[ \t]*[\w.\[\]]+\.(?:reshape|view|squeeze|unsqueeze|permute|transpose|clone|contiguous)\([^\n]*\)[ \t\r]*(?:\n|$)",
+        _statement(rb"detach|to|cuda|cpu|float|double|half|long|int|type"),
+        _statement(rb"reshape|view|squeeze|unsqueeze|permute|transpose|clone|contiguous"),
     )
     hears = ("result-dropped",)
     examples = (

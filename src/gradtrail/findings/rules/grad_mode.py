@@ -10,6 +10,7 @@ from gradtrail.findings.telling import diagnostic
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class UncalledGradMode(Rule):
@@ -26,7 +27,7 @@ class UncalledGradMode(Rule):
     """
 
     name = "uncalled-grad-mode"
-    words = (rb"with torch\.(?:no_grad|enable_grad|inference_mode)\b(?!\()",)
+    words = (Word(rb"with torch\.(?:no_grad|enable_grad|inference_mode)\b(?!\()"),)
     hears = ("no-grad-not-called",)
     examples = (
         Example(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradtrail.findings.common_words import IN_PLACE, IN_PLACE_FUNCTION
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class InPlaceOnLeaf(Rule):
@@ -29,9 +31,9 @@ class InPlaceOnLeaf(Rule):
 
     name = "in-place-on-leaf"
     words = (
-        rb"requires_grad",
-        rb"inplace=True",
-        rb"\.(?:weight|bias)\b[^\n]*(?:[-+*/]=|\] *=|_\()",
+        Word(rb"requires_grad(?:_\(| *=[^=])", file=IN_PLACE),
+        IN_PLACE_FUNCTION,
+        Word(rb"\.(?:weight|bias)\b[^\n]*(?:[-+*/]=|\] *=|_\()"),
     )
     hears = ("leaf-in-place", "leaf-view-in-place")
     examples = (
@@ -141,9 +143,9 @@ class InPlaceOnView(Rule):
 
     name = "in-place-on-view"
     words = (
-        rb"inplace=True",
-        rb"autograd\.Function",
-        rb"\.backward\(",
+        IN_PLACE_FUNCTION,
+        Word(rb"autograd\.Function"),
+        Word(rb"\.backward\("),
     )
     hears = ("multi-view-in-place", "no-grad-view-in-place", "function-view-in-place")
     examples = (
@@ -276,7 +278,7 @@ class InPlaceOnSavedTensor(Rule):
     """
 
     name = "in-place-on-saved-tensor"
-    words = (rb"\.backward\(",)
+    words = (Word(rb"\.backward\("),)
     hears = ("saved-modified",)
     examples = (
         Example(
@@ -391,7 +393,7 @@ class DetachOfViewInPlace(Rule):
     """
 
     name = "detach-of-view-in-place"
-    words = (rb"detach_\(",)
+    words = (Word(rb"detach_\("),)
     hears = ("detach-view-in-place",)
     examples = (
         Example(
@@ -443,7 +445,7 @@ class ExpandedInPlace(Rule):
     """
 
     name = "expanded-in-place"
-    words = (rb"\.expand(?:_as)?\(", rb"broadcast_to\(")
+    words = (Word(rb"\.expand(?:_as)?\(", file=IN_PLACE), Word(rb"broadcast_to\(", file=IN_PLACE))
     hears = ("expanded-in-place",)
     examples = (
         Example(
@@ -499,7 +501,7 @@ class OutArgumentInGraph(Rule):
     """
 
     name = "out-argument-in-graph"
-    words = (rb", *out=",)
+    words = (Word(rb", *out="),)
     hears = ("out-requires-grad",)
     examples = (
         Example(

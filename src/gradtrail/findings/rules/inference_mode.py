@@ -10,6 +10,7 @@ from gradtrail.findings.telling import diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class InferenceTensorInBackward(Rule):
@@ -26,7 +27,7 @@ class InferenceTensorInBackward(Rule):
     """
 
     name = "inference-tensor-in-backward"
-    words = (rb"inference_mode",)
+    words = (Word(rb"inference_mode"),)
     hears = ("inference-saved", "inference-in-place")
     examples = (
         Example(
@@ -105,7 +106,7 @@ class RequiresGradOnInferenceTensor(Rule):
     """
 
     name = "requires-grad-on-inference-tensor"
-    words = (rb"inference_mode",)
+    words = (Word(rb"inference_mode"),)
     hears = ("inference-requires-grad",)
     examples = (
         Example(

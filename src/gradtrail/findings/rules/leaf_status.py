@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradtrail.findings.common_words import OPTIMIZER
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import Text, text
+from gradtrail.source.words import Word
 
 
 class NonLeafInOptimizer(Rule):
@@ -32,10 +34,7 @@ class NonLeafInOptimizer(Rule):
     """
 
     name = "non-leaf-in-optimizer"
-    words = (
-        rb"optim\.",
-        rb"optim import",
-    )
+    words = OPTIMIZER
     hears = ("non-leaf-optimizer",)
     examples = (
         Example(
@@ -228,7 +227,7 @@ class GradOfNonLeaf(Rule):
 
     name = "grad-of-non-leaf"
     severity = "warning"
-    words = (rb"\.grad\b(?!\()",)
+    words = (Word(rb"\.grad\b(?!\()"),)
     hears = ("grad-of-non-leaf",)
     examples = (
         Example(
@@ -302,7 +301,7 @@ class RequiresGradOnNonLeaf(Rule):
     """
 
     name = "requires-grad-on-non-leaf"
-    words = (rb"requires_grad",)
+    words = (Word(rb"\.requires_grad *=[^=]"), Word(rb"requires_grad_\("))
     hears = ("flag-of-non-leaf",)
     examples = (
         Example(
@@ -391,8 +390,13 @@ class RequiresGradOnIntegers(Rule):
 
     name = "requires-grad-on-integers"
     words = (
-        rb"requires_grad",
-        rb"Parameter\(torch\.(?:arange|randint|tensor)",
+        Word(rb"\.requires_grad *=[^=]"),
+        Word(rb"requires_grad_\("),
+        Word(
+            rb"requires_grad *= *True",
+            row=rb"(?:arange|randint|randperm|tensor|full|long|int\d*|bool)\b.*requires_grad|^[^(]*requires_grad",
+        ),
+        Word(rb"Parameter\(torch\.(?:arange|randint|tensor)"),
     )
     hears = ("requires-grad-integer",)
     examples = (
@@ -459,7 +463,7 @@ class HookOnUntracked(Rule):
     """
 
     name = "hook-on-untracked"
-    words = (rb"\.register_hook\(", rb"\.retain_grad\(")
+    words = (Word(rb"\.register_hook\("), Word(rb"\.retain_grad\("))
     hears = ("retain-grad-of-untracked", "hook-of-untracked")
     examples = (
         Example(

@@ -10,6 +10,7 @@ from gradtrail.findings.telling import code_of, diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class NumpyOfTensorThatRequiresGrad(Rule):
@@ -30,12 +31,12 @@ class NumpyOfTensorThatRequiresGrad(Rule):
 
     name = "numpy-of-tensor-that-requires-grad"
     words = (
-        rb"\.numpy\(",
-        rb"np\.(?:array|asarray|mean|stack|concatenate|sum|max|min|std)\(",
-        rb"plt\.",
-        rb"\.(?:plot|scatter|hist|choice|fit_transform)\(",
-        rb"sklearn",
-        rb"scipy\.optimize",
+        Word(rb"\.numpy\("),
+        Word(rb"np\.(?:array|asarray|mean|stack|concatenate|sum|max|min|std)\("),
+        Word(rb"plt\."),
+        Word(rb"\.(?:plot|scatter|hist|choice|fit_transform)\("),
+        Word(rb"sklearn"),
+        Word(rb"scipy\.optimize"),
     )
     hears = ("numpy-requires-grad", "array-times-tensor")
     examples = (
@@ -156,7 +157,7 @@ class NumpyOfTensorOffCpu(Rule):
     """
 
     name = "numpy-of-tensor-off-cpu"
-    words = (rb"\.numpy\(",)
+    words = (Word(rb"\.numpy\("),)
     hears = ("numpy-off-cpu",)
     examples = (
         Example(
@@ -219,7 +220,7 @@ class NumpyOfLazyConjugate(Rule):
     """
 
     name = "numpy-of-lazy-conjugate"
-    words = (rb"\.numpy\(",)
+    words = (Word(rb"\.numpy\("),)
     hears = ("numpy-conj", "numpy-neg")
     examples = (
         Example(
@@ -281,7 +282,7 @@ class FromNumpyOfTensor(Rule):
     """
 
     name = "from-numpy-of-tensor"
-    words = (rb"from_numpy",)
+    words = (Word(rb"from_numpy"),)
     hears = ("from-numpy-of-tensor",)
     examples = (
         Example(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradtrail.findings.common_words import OPTIMIZER
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class EmptyParameterList(Rule):
@@ -26,10 +28,7 @@ class EmptyParameterList(Rule):
     """
 
     name = "empty-parameter-list"
-    words = (
-        rb"optim\.",
-        rb"optim import",
-    )
+    words = OPTIMIZER
     hears = ("optimizer-empty",)
     examples = (
         Example(
@@ -137,10 +136,7 @@ class NonTensorInOptimizer(Rule):
     """
 
     name = "non-tensor-in-optimizer"
-    words = (
-        rb"optim\.",
-        rb"optim import",
-    )
+    words = OPTIMIZER
     hears = (
         "optimizer-not-tensor",
         "optimizer-not-iterable",
@@ -285,10 +281,7 @@ class ParameterInTwoGroups(Rule):
     """
 
     name = "parameter-in-two-groups"
-    words = (
-        rb"optim\.",
-        rb"optim import",
-    )
+    words = OPTIMIZER
     hears = ("optimizer-two-groups",)
     examples = (
         Example(
@@ -350,10 +343,7 @@ class UntrainedTensorInOptimizer(Rule):
 
     name = "untrained-tensor-in-optimizer"
     severity = "warning"
-    words = (
-        rb"optim\.",
-        rb"optim import",
-    )
+    words = OPTIMIZER
     hears = ("optimizer-skips",)
     examples = (
         Example(
@@ -440,10 +430,7 @@ class EmptyParameterGroup(Rule):
 
     name = "empty-parameter-group"
     severity = "warning"
-    words = (
-        rb"optim\.",
-        rb"optim import",
-    )
+    words = OPTIMIZER
     hears = ("optimizer-empty-group",)
     examples = (
         Example(
@@ -513,10 +500,7 @@ class TensorReadAsName(Rule):
 
     name = "tensor-read-as-name"
     severity = "warning"
-    words = (
-        rb"optim\.",
-        rb"optim import",
-    )
+    words = OPTIMIZER
     hears = ("optimizer-reads-name",)
     examples = (
         Example(
@@ -575,7 +559,7 @@ class MissingClosure(Rule):
     """
 
     name = "missing-closure"
-    words = (rb"LBFGS",)
+    words = (Word(rb"LBFGS"),)
     hears = ("optimizer-closure-missing",)
     examples = (
         Example(

@@ -10,6 +10,7 @@ from gradtrail.findings.telling import code_of, diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class FrozenModuleInDdp(Rule):
@@ -25,7 +26,7 @@ class FrozenModuleInDdp(Rule):
     """
 
     name = "frozen-module-in-ddp"
-    words = (rb"DistributedDataParallel",)
+    words = (Word(rb"DistributedDataParallel"),)
     hears = ("ddp-frozen",)
     examples = (
         Example(
@@ -101,7 +102,7 @@ class UnusedParametersInDdp(Rule):
     """
 
     name = "unused-parameters-in-ddp"
-    words = (rb"DistributedDataParallel",)
+    words = (Word(rb"DistributedDataParallel"),)
     hears = ("ddp-unused",)
     examples = (
         Example(
@@ -200,7 +201,7 @@ class GradInWorkerSamples(Rule):
     """
 
     name = "grad-in-worker-samples"
-    words = (rb"num_workers *= *[1-9]",)
+    words = (Word(rb"num_workers *= *[1-9]"),)
     hears = ("dataloader-grad",)
     examples = (
         Example(
@@ -282,7 +283,7 @@ class DeepcopyOfNonLeaf(Rule):
     """
 
     name = "deepcopy-of-non-leaf"
-    words = (rb"deepcopy",)
+    words = (Word(rb"deepcopy"),)
     hears = ("deepcopy-non-leaf",)
     examples = (
         Example(
@@ -339,7 +340,7 @@ class NonLeafInQueue(Rule):
     """
 
     name = "non-leaf-in-queue"
-    words = (rb"Queue\(",)
+    words = (Word(rb"Queue\("),)
     hears = ("serialize-non-leaf",)
     examples = (
         Example(

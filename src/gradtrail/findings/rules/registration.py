@@ -10,6 +10,7 @@ from gradtrail.findings.telling import diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.words import Word
 
 
 class TensorOverParameter(Rule):
@@ -29,8 +30,8 @@ class TensorOverParameter(Rule):
 
     name = "tensor-over-parameter"
     words = (
-        rb"\.(?:weight|bias) *=[^=]",
-        rb"register_parameter",
+        Word(rb"\.(?:weight|bias) *=[^=]"),
+        Word(rb"register_parameter"),
     )
     hears = ("assign-over-parameter", "register-parameter")
     examples = (
@@ -105,7 +106,7 @@ class ParameterLostByConversion(Rule):
 
     name = "parameter-lost-by-conversion"
     severity = "warning"
-    words = (rb"Parameter\([^\n]*\)[ ]*[.*/+-]",)
+    words = (Word(rb"Parameter\([^\n]*\)[ ]*[.*/+-]"),)
     hears = ("parameter-lost",)
     examples = (
         Example(
@@ -210,8 +211,8 @@ class MisspeltRequiresGrad(Rule):
     name = "misspelt-requires-grad"
     severity = "warning"
     words = (
-        rb"\.require_grad\b",
-        rb"\.requires_grad_ *=",
+        Word(rb"\.require_grad\b"),
+        Word(rb"\.requires_grad_ *="),
     )
     hears = ("flag-misspelt",)
     examples = (
@@ -262,7 +263,7 @@ class ModuleNotInitialized(Rule):
     """
 
     name = "module-not-initialized"
-    words = (rb"def __init__\([^\n]*:\n[ \t]+self\.\w+ *= *(?:torch\.)?nn\.",)
+    words = (Word(rb"def __init__\([^\n]*:\n[ \t]+self\.\w+ *= *(?:torch\.)?nn\."),)
     hears = ("module-not-initialized",)
     examples = (
         Example(
