@@ -79,6 +79,10 @@ class Calls(Expressions):
         scope = home if home is not None and (home.function is not None or home.scope is not None) else None
         if scope is None and frame.function is not None:
             scope = frame
+        reader = scope
+        while reader is not None and not reader.captured:
+            reader.captured = True
+            reader = reader.scope
         function = Function(getattr(node, "name", "<lambda>"), node, frame.space, scope)
         arguments = node.args
         positional = arguments.posonlyargs + arguments.args
@@ -241,7 +245,10 @@ class Calls(Expressions):
             if function.mode is not None:
                 iterator.generator = self._in_mode(iterator.generator, function.mode)
             return iterator
-        return self.run_body(function, inner)
+        result = self.run_body(function, inner)
+        if not inner.captured:
+            self.heap.forget(inner.names)
+        return result
 
     def _in_mode(self, generator: Any, mode: tuple[str, Any]) -> Any:
         """A decorated generator: the mode holds while it runs, not while it is suspended."""

@@ -43,6 +43,7 @@ class Frame:
     __slots__ = (
         "call",
         "caller",
+        "captured",
         "depth",
         "exits",
         "function",
@@ -66,6 +67,7 @@ class Frame:
         self.scope = scope
         self.function: Function | None = None
         self.caller = caller
+        self.captured = False  # a function that was defined here may read the names later
         self.call = call
         self.depth: int = 0 if caller is None else caller.depth + 1
         self.exits: Exits | None = None

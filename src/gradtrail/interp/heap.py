@@ -59,6 +59,13 @@ class Heap:
             else:
                 self.logs[-1] = log
 
+    def forget(self, names: dict[str, Any]) -> None:
+        """The names of a call that is over: nothing reads them any more, so nothing has to be taken back."""
+        if self.logs:
+            log, place = self.logs[-1], id(names)
+            for name in names:
+                log.pop((place, name), None)
+
     def undo(self) -> None:
         """Close the top log and take back its writes."""
         for container, key, old in self.logs.pop().values():
@@ -86,7 +93,19 @@ class Heap:
             places.update(state)
         results: list[tuple[Any, Any, Any]] = []
         extras: list[tuple[Sequence, tuple[Any, ...]]] = []
-        for location, (container, key, _) in places.items():
+        first, *others = states
+        for location, place in places.items():
+            container, key, _ = place
+            entry = first.get(location)
+            if entry is not None:
+                value = entry[2]
+                for state in others:
+                    entry = state.get(location)
+                    if entry is None or entry[2] is not value:
+                        break
+                else:
+                    results.append(place)
+                    continue
             values = []
             for state in states:
                 entry = state.get(location)
@@ -95,11 +114,7 @@ class Heap:
                     values.append(read(container, key) if entry is None else entry[2])
                 else:
                     values.append(entry[2])
-            value = values[0]
-            for one in values:
-                if one is not value:
-                    value = self._joined(container, key, values)
-                    break
+            value = self._joined(container, key, values)
             if type(container) is Sequence and key == "items" and len({len(items) for items in values}) > 1:
                 value = _common_start(values)
                 extras.append((container, tuple(item for items in values for item in items[len(value) :])))

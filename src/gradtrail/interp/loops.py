@@ -169,7 +169,7 @@ class Loops(Statements):
                     return None
                 outline[location] = _outline_of(value)
             elif key == "items":
-                outline[location] = tuple(_outline_of(item) for item in value[-2:])
+                outline[location] = tuple(_outline_of(item) for item in value[-1:])
             elif key in ("requires", "leaf", "dtype", "shape", "parameter", "retains", "inference"):
                 outline[location] = value
             elif key == "grad":
@@ -327,6 +327,8 @@ class Loops(Statements):
                     walk(index + 1, known)
 
         walk(0, True)
+        if not inner.captured:
+            self.heap.forget(inner.names)
 
     def e_list_comprehension(self, node: Any, frame: Frame) -> Any:
         items: list[Any] = []
@@ -554,7 +556,7 @@ def _outline_of(value: Any) -> Any:
             value.inference,
         )
     if kind is Sequence:
-        return (value.kind, tuple(_outline_of(item) for item in value.items[-2:]), type(value.rest))
+        return (value.kind, tuple(_outline_of(item) for item in value.items[-1:]), type(value.rest))
     if kind is int or kind is bool or kind is str or kind is float:
         return value
     if kind is Mapping:
