@@ -8,11 +8,13 @@ it is the join of the states in which it can have ended. A loop is taken to be e
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Any
 
 from gradtrail.interp import budget
 from gradtrail.interp.frames import BREAK, CONTINUE, GONE, NORMAL, RETURN, Exits, Frame, PathEnds
+from gradtrail.interp.heap import Location
 from gradtrail.interp.statements import Statements
 from gradtrail.interp.values import (
     INT,
@@ -41,6 +43,31 @@ class Supply:
         self.make = make
 
 
+class _Outline:
+    """What the rounds of a loop have written so far: by location, and how often the last round wrote what anew."""
+
+    __slots__ = ("fresh", "written")
+
+    def __init__(self, written: dict[Location, Any]) -> None:
+        self.written = written
+        self.fresh: Counter[Any] = Counter()
+
+    def goes_on_as(self, before: _Outline | None) -> bool:
+        """Whether the last round did as the one `before` it: it changed nothing that had been written.
+
+        What it wrote for the first time may be in objects of its own, the like of which an earlier round has
+        made as well.
+        """
+        earlier = {} if before is None else before.written
+        self.fresh.update(
+            (location[1], told) for location, told in self.written.items() if location not in earlier
+        )
+        if before is None or not self.fresh <= before.fresh:
+            return False
+        written = self.written
+        return all(written.get(location) == told for location, told in earlier.items())
+
+
 class Loops(Statements):
     """Loops and what is iterated."""
 
@@ -58,6 +85,7 @@ class Loops(Statements):
         signal, raised = NORMAL, False
         started, before = self.count, None
         steady = self._open_ended(rounds) and _may_settle(node)
+        counters = _names_in(node.target) if steady else frozenset()
         for done, (value, sure) in enumerate(source):
             begun = self.count
             if done and not sure:
@@ -91,9 +119,9 @@ class Loops(Statements):
                 signal = NORMAL
             if signal or raised:
                 break
-            if steady and done >= 1 - (before is None):
-                after = self._outline(level, started, begun)
-                if after is not None and after == before:
+            if steady:
+                after = self._outline(level, started, begun, frame, counters)
+                if after is not None and after.goes_on_as(before):
                     ends.append(heap.snapshot(level))
                     self._loosen(level)
                     break
@@ -157,13 +185,17 @@ class Loops(Statements):
             return iterable.rest is not MISSING and not iterable.items
         return kind not in (Mapping, str, OneOf)
 
-    def _outline(self, level: int, started: int, begun: int) -> Any:
-        """What a round has left behind, told without numbers that only count; None where it cannot settle.
+    def _outline(
+        self, level: int, started: int, begun: int, frame: Frame, counters: frozenset[str]
+    ) -> _Outline | None:
+        """What the rounds have left behind, told without `counters`; None where they cannot settle.
 
         A tensor whose graph goes back to an earlier round cannot: its fault may show in the third.
         """
-        outline: dict[Any, Any] = {}
+        outline: dict[Location, Any] = {}
         for location, (container, key, value) in self.heap.snapshot(level).items():
+            if container is frame.names and key in counters:
+                continue
             if type(container) is dict:
                 if type(value) is Tensor and _carried(value, started, begun):
                     return None
@@ -174,7 +206,7 @@ class Loops(Statements):
                 outline[location] = value
             elif key == "grad":
                 outline[location] = value is None
-        return outline
+        return _Outline(outline)
 
     def _loosen(self, level: int) -> None:
         """Further rounds would go on as the last one: what grows or counts has no known length or value."""
@@ -489,6 +521,12 @@ def key_of(key: Any) -> Any:
     if kind.__name__ == "Library":
         return ("library", key.path)
     return MISSING
+
+
+def _names_in(target: ast.expr) -> frozenset[str]:
+    """The plain names that the target of a loop binds."""
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    return frozenset(part.id for part in parts if isinstance(part, ast.Name))
 
 
 def _may_settle(node: Any) -> bool:
