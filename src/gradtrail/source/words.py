@@ -29,29 +29,52 @@ class Words:
     Without words every row of a file that says `torch` matters.
     """
 
-    __slots__ = ("_patterns",)
+    __slots__ = ("_families",)
 
     def __init__(self, words: Iterable[Word]) -> None:
-        # One alternation of them all would be slower: each begins with a literal of its own.
-        self._patterns = [
-            (re.compile(word.spelt), re.compile(word.row) if word.row else None, re.compile(word.file))
-            for word in sorted(set(words))
-        ]
+        # One search for all words would be slow: it has no literal to begin with. One for each word reads the
+        # file too often. So those that begin alike are searched for together.
+        families: dict[bytes, list[Word]] = {}
+        for word in sorted(set(words)):
+            families.setdefault(word.spelt[:2], []).append(word)
+        self._families = [_Family(members) for members in families.values()]
 
     def rows_in(self, data: bytes) -> list[int]:
         """The rows of code in which a word stands, in order; none when the file does not say `torch`."""
         if b"torch" not in data:
             return []
-        if not self._patterns:
+        if not self._families:
             return list(range(1, data.count(b"\n") + 2))
-        starts: set[int] = set()
-        for spelt, row, file in self._patterns:
-            found = [match.start() for match in spelt.finditer(data)]
-            if found and row is not None:
-                found = [start for start in found if row.search(_row_at(data, start))]
-            if found and file.search(data) is not None:
-                starts.update(found)
+        starts = [start for family in self._families for start in family.starts_in(data)]
         return _rows_of_code(data, sorted(starts)) if starts else []
+
+
+class _Family:
+    """Words that begin with the same two characters."""
+
+    __slots__ = ("_any", "_members")
+
+    def __init__(self, words: list[Word]) -> None:
+        self._any = re.compile(b"|".join(word.spelt for word in words))
+        self._members = [
+            (re.compile(word.spelt), re.compile(word.row) if word.row else None, re.compile(word.file))
+            for word in words
+        ]
+
+    def starts_in(self, data: bytes) -> list[int]:
+        """The offsets at which a word stands."""
+        files: dict[re.Pattern[bytes], bool] = {}
+
+        def stands_at(start: int) -> bool:
+            for spelt, row, file in self._members:
+                if spelt.match(data, start) and (row is None or row.search(_row_at(data, start))):
+                    if file not in files:
+                        files[file] = file.search(data) is not None
+                    if files[file]:
+                        return True
+            return False
+
+        return [start for start in [match.start() for match in self._any.finditer(data)] if stands_at(start)]
 
 
 def _row_at(data: bytes, offset: int) -> bytes:
