@@ -116,11 +116,12 @@ class Machine(Libraries):
         def make() -> None:
             made.append(self.instantiate(cls, [], {}, cls.node, frame))
 
-        self.quiet += bool(cls.made)
+        told_before = int(cls.made)  # the program makes one itself, so what goes wrong in making it is told there
+        self.quiet += told_before
         try:
             self._within(self._allowance(), cls.name, make)
         finally:
-            self.quiet -= bool(cls.made)
+            self.quiet -= told_before
         receiver = made[0] if made else UNKNOWN
         for function in waiting:
             if not function.called:
