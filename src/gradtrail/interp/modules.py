@@ -61,6 +61,15 @@ def is_module(value: Any) -> bool:
     return type(value) is Instance and value.library is not None and is_module_path(value.library)
 
 
+def _may_be_module(value: Any) -> bool:
+    """Whether a value that was not registered as a module may be one all the same: a layer of some library."""
+    if type(value) is OneOf:
+        return any(map(_may_be_module, value.values))
+    if type(value) is Instance:
+        return not is_module(value) and type(value.cls) is Class and bool(value.cls.opaque)
+    return type(value) is Unknown
+
+
 def is_module_path(path: str) -> bool:
     """Whether a dotted library path names a module class."""
     return path in MODULE_BASES or (
@@ -319,6 +328,7 @@ class Modules(Trails):
                 complete = complete and whole
             elif child is not None and child is not MISSING:
                 complete = False
+        complete = complete and not any(map(_may_be_module, module.attributes.values()))
         return found, complete
 
     def parameters_of(self, module: Instance) -> tuple[list[tuple[str, Tensor]], bool]:
