@@ -57,6 +57,8 @@ _LONGEST_RESULT = 10_000
 
 _PUT_OFF_NAMES = frozenset((Lazy, Later))
 
+_REGISTRIES = {"_parameters": "parameter", "_buffers": "buffer", "_modules": "module"}
+
 AVAILABLE = Some("available")
 """The answer to "is there an accelerator on this machine?"."""
 
@@ -220,12 +222,23 @@ class Expressions(Loops):
         left = self.evaluate(node.left, frame)
         result: Any = True
         for op, right_node in zip(node.ops, node.comparators, strict=False):
-            right = self.evaluate(right_node, frame)
+            right = self._registry(right_node, frame) if type(op) in (ast.In, ast.NotIn) else MISSING
+            if right is MISSING:
+                right = self.evaluate(right_node, frame)
             result = self.compare(type(op), left, right, node, frame)
             if result is False:
                 return False
             left = right
         return result if len(node.ops) == 1 or result is True else BOOL
+
+    def _registry(self, node: Any, frame: Frame) -> Any:
+        """`module._parameters` and its like where it is only asked for a name, MISSING for anything else."""
+        kind = _REGISTRIES.get(node.attr) if type(node) is ast.Attribute else None
+        module = self.evaluate(node.value, frame) if kind is not None else None
+        if type(module) is not Instance or module.opened:
+            return MISSING
+        names = {name: UNKNOWN for name, registered in module.registered.items() if registered == kind}
+        return Mapping(names)
 
     def compare(self, kind: type, left: Any, right: Any, node: Any, frame: Frame) -> Any:
         """One comparison."""

@@ -145,6 +145,8 @@ class Libraries(Making, Copying, Modules):
         if path in _SPECIAL_ATTRIBUTES:
             return _SPECIAL_ATTRIBUTES[path]
         head, _, name = path.rpartition(".")
+        if name == "__name__" and head.rpartition(".")[2][:1].isupper():
+            return head.rpartition(".")[2]
         if (
             head == "torch" and dtypes.canonical(name) is not None and name not in ("bool",)
         ) or path == "torch.bool":

@@ -27,7 +27,7 @@ from gradtrail.interp.heap import Heap
 from gradtrail.interp.journal import Journal
 from gradtrail.interp.libraries import Libraries
 from gradtrail.interp.project import Project, Space
-from gradtrail.interp.values import UNKNOWN, Class, Function
+from gradtrail.interp.values import UNKNOWN, Class, Function, Instance, Tensor
 
 OnValue = Callable[[Any, Frame, Any], None]
 
@@ -123,10 +123,20 @@ class Machine(Libraries):
         finally:
             self.quiet -= told_before
         receiver = made[0] if made else UNKNOWN
+        self._take_for_example(receiver)
         for function in waiting:
             if not function.called:
                 first = [] if function.kind == "static" else [cls if function.kind == "class" else receiver]
                 self._entry(function, first, space)
+
+    def _take_for_example(self, value: Any) -> None:
+        """An object that the program does not make: whoever makes one may move it and complete it."""
+        if type(value) is Tensor:
+            self.heap.put(value, "device", None)
+        elif type(value) is Instance and value.state.get("example") is not True:
+            self.heap.put(value.state, "example", True)
+            for one in list(value.attributes.values()):
+                self._take_for_example(one)
 
     def _entry(self, function: Function, first: list[Any], space: Space) -> None:
         """One function nobody calls, as an entry point; what it does to objects is taken back."""

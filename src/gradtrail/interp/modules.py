@@ -328,6 +328,7 @@ class Modules(Trails):
                 complete = complete and whole
             elif child is not None and child is not MISSING:
                 complete = False
+        complete = complete and module.state.get("example") is not True
         complete = complete and not any(map(_may_be_module, module.attributes.values()))
         return found, complete
 

@@ -923,17 +923,25 @@ def _key_value(key: Any) -> Any:
     return key
 
 
+_TOLD_STRING_METHODS = frozenset(
+    """find rfind count startswith endswith isdigit isalpha isupper islower lower upper strip lstrip rstrip
+    removeprefix removesuffix title capitalize replace __contains__ __len__""".split()
+)
+"""Methods of a string whose result is worked out when it and all arguments are known."""
+
+
 def _string_method(m: Any, value: Any, name: str, args: Args) -> Any:
+    if name in _TOLD_STRING_METHODS and type(value) is str and all(type(one) in (str, int) for one in args):
+        try:
+            return getattr(value, name)(*args)
+        except (TypeError, ValueError, OverflowError, MemoryError):
+            return UNKNOWN
     if name in ("startswith", "endswith", "isdigit", "__contains__", "isalpha", "isupper", "islower"):
-        if type(value) is str and args and type(args[0]) is str and name in ("startswith", "endswith"):
-            return value.startswith(args[0]) if name == "startswith" else value.endswith(args[0])
         return BOOL
     if name in ("split", "splitlines", "rsplit"):
         if type(value) is str and all(type(one) is str for one in args):
             return Sequence("list", tuple(value.split(*args)[: budget.ITEMS_OF_SEQUENCE]))
         return Sequence("list", (), STR)
-    if name in ("lower", "upper", "strip") and type(value) is str and not args:
-        return {"lower": value.lower, "upper": value.upper, "strip": value.strip}[name]()
     if name in ("find", "index", "count", "rfind", "__len__"):
         return INT
     if (
