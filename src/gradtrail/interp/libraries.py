@@ -425,6 +425,8 @@ class Libraries(Making, Copying, Modules):
                         if edge is not None
                     )
                 )
+                if instance.state.get("doubt"):
+                    edges = (*edges, self.unseen(origin))
                 result.node = Node(
                     name, "op" if requires == YES else "maybe", edges, (), None, origin, self.serial()
                 )
@@ -950,6 +952,8 @@ class Libraries(Making, Copying, Modules):
                     if edge is not None
                 )
             )
+            if doubt:
+                edges = (*edges, self.unseen(origin))
             graph = Node(
                 cls.name + "Backward",
                 "op" if requires == YES else "maybe",

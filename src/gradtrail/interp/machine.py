@@ -116,7 +116,9 @@ class Machine(Libraries):
         def make() -> None:
             made.append(self.instantiate(cls, [], {}, cls.node, frame))
 
-        told_before = int(cls.made)  # the program makes one itself, so what goes wrong in making it is told there
+        told_before = int(
+            cls.made
+        )  # the program makes one itself, so what goes wrong in making it is told there
         self.quiet += told_before
         try:
             self._within(self._allowance(), cls.name, make)

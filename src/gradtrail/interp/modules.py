@@ -67,7 +67,7 @@ def _may_be_module(value: Any) -> bool:
         return any(map(_may_be_module, value.values))
     if type(value) is Instance:
         return not is_module(value) and type(value.cls) is Class and bool(value.cls.opaque)
-    return type(value) is Unknown
+    return type(value) is Unknown and value is not MISSING
 
 
 def is_module_path(path: str) -> bool:
@@ -636,6 +636,8 @@ class Modules(Trails):
                 edge = tensor.node if tensor.node is not None else tensor if tensor.requires & YES else None
                 if edge is not None:
                     edges.append(edge)
+            if any(type(value) is Unknown for value in given.values()):
+                edges.append(self.unseen(origin))
             graph = Node(
                 law.name,
                 "op" if requires == YES else "maybe",

@@ -31,6 +31,7 @@ from gradtrail.interp.values import (
     Device,
     Dtype,
     Node,
+    OneOf,
     Origin,
     Range,
     Saved,
@@ -392,6 +393,10 @@ class Tensors(Calls):
         self, row: Operation, bound: Bound, own: Tensor, first: Tensor, shape: Shape, plain: dict[str, Any]
     ) -> Sequence:
         """The results of split, chunk, unbind, meshgrid: as many as can be told, else one for all."""
+        if row.name.endswith(".several"):
+            return self._counted(first, plain)
+        if row.name in ("meshgrid", "broadcast_tensors"):
+            return self._each_its_own(row, bound, first)
         number = _number_of_views(row.name, plain, own.shape, len(bound.tensors))
         if first.shape is None:
             first.shape = _shape_of_view(row.name, plain, own.shape, number)
@@ -422,6 +427,47 @@ class Tensors(Calls):
             for size, result in zip(sizes, results, strict=False):
                 result.shape = (*own.shape[:dim], size, *own.shape[dim + 1 :])
         return Sequence("tuple", tuple(results[:number]))
+
+    def _counted(self, first: Tensor, plain: dict[str, Any]) -> Sequence:
+        """What `unique` gives: the values, and the integers that were asked for beside them."""
+        results = [first]
+        for name in ("return_inverse", "return_counts"):
+            if plain.get(name) is True:
+                other = self.new_tensor(first.origin)
+                other.requires, other.leaf, other.dtype, other.device = NO, LEAF, "int64", first.device
+                results.append(other)
+        known = all(type(plain.get(name, False)) is bool for name in ("return_inverse", "return_counts"))
+        return Sequence("tuple", tuple(results)) if known else Sequence("tuple", (first,), UNKNOWN)
+
+    def _each_its_own(self, row: Operation, bound: Bound, first: Tensor) -> Sequence:
+        """The results of operations that give one for each operand, which has its dtype and history."""
+        given = bound.values.get(row.tensors[0].rstrip("*"))
+        operands = given.items if type(given) is Sequence else (given,)
+        if len(operands) == 1 and type(operands[0]) is Sequence:
+            operands = operands[0].items
+        results: list[Any] = []
+        for operand in operands:
+            if type(operand) is not Tensor:
+                results.append(UNKNOWN)
+                continue
+            result = self.new_tensor(first.origin)
+            recorded = self.modes.grad_mode
+            result.requires = (
+                operand.requires if recorded else NO if recorded is False else operand.requires | NO
+            )
+            result.leaf = LEAF if result.requires == NO else NON_LEAF if result.requires == YES else ANY_LEAF
+            result.dtype, result.device, result.shape = operand.dtype, operand.device, first.shape
+            result.result_of, result.conj = row.name, operand.conj
+            if result.requires & YES:
+                result.node = first.node
+            self.make_view(result, operand, "multi")
+            results.append(result)
+        if first.node is not None:
+            first.node.results = tuple(
+                one for one in results if type(one) is Tensor and one.node is first.node
+            )
+        rest = MISSING if type(given) is not Sequence or given.rest is MISSING else UNKNOWN
+        return Sequence("tuple", tuple(results), rest)
 
     def make_view(self, result: Tensor, own: Tensor, kind: str) -> None:
         """`result` shares the memory of `own`; without recording it keeps `requires_grad` and has no grad_fn."""
@@ -463,11 +509,11 @@ class Tensors(Calls):
             if type(value) is Tensor:
                 operands.append((value.dtype, None if value.shape is None else value.shape == (), False))
             elif type(value) is Sequence:
-                for item in value.items:
+                for item in value.items if value.rest is MISSING else (*value.items, value.rest):
                     if type(item) is Tensor:
                         operands.append((item.dtype, None if item.shape is None else item.shape == (), False))
-                if type(value.rest) is Tensor:
-                    operands.append((value.rest.dtype, None, False))
+                    else:
+                        operands.append((None, None, False))
             elif type(value) in (int, float, bool, complex):
                 operands.append(
                     (
@@ -559,9 +605,15 @@ class Tensors(Calls):
             frees = row.frees if row.exact_saves or row.frees else None
         self._check_inference(row, saved, origin)
         edges = _edges([tensor for _, tensor in bound.tensors])
+        if _has_unknown_operand(row, bound):
+            edges = (*edges, self.unseen(origin))
         given = {key: value_kind(value) for key, value in bound.values.items() if value is not None}
         name = node_name(row.name, row.node, given, [tensor.shape for _, tensor in bound.tensors]) or row.name
         return Node(name, "op" if sure else "maybe", edges, tuple(saved), frees, origin, self.serial())
+
+    def unseen(self, origin: Origin) -> Node:
+        """The edge to an operand of which nothing is known: any leaf may lie behind it."""
+        return Node("", "opaque", (), (), None, origin, self.serial())
 
     def _needed(self, needs: tuple[str, ...], bound: Bound) -> tuple[bool, bool]:
         """Whether one of the arguments `needs` certainly, possibly requires grad."""
@@ -1186,6 +1238,16 @@ def _shape_of_view(name: str, plain: dict[str, Any], shape: Shape, number: int |
     if name == "split" and type(each) is int and size is not None and each > 0 and size % each == 0:
         part = each
     return (*shape[:dim], part, *shape[dim + 1 :])
+
+
+def _has_unknown_operand(row: Operation, bound: Bound) -> bool:
+    """Whether what stands where a tensor may stand is not known to be one or none."""
+    for marked in row.tensors:
+        value = bound.values.get(marked.rstrip("*"))
+        parts = (*value.items, value.rest) if type(value) is Sequence else (value,)
+        if any(type(part) in (Unknown, OneOf) and part is not MISSING for part in parts):
+            return True
+    return False
 
 
 def _number_of_views(name: str, plain: dict[str, Any], shape: Shape, operands: int) -> int | None:
