@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from gradtrail.interp.expressions import Rest
@@ -66,8 +67,16 @@ def _may_be_module(value: Any) -> bool:
     if type(value) is OneOf:
         return any(map(_may_be_module, value.values))
     if type(value) is Instance:
-        return not is_module(value) and type(value.cls) is Class and bool(value.cls.opaque)
+        if is_module(value) or type(value.cls) is not Class:
+            return False
+        return bool(value.cls.opaque) or (value.library is not None and _is_foreign(value.library))
     return type(value) is Unknown and value is not MISSING
+
+
+def _is_foreign(path: str) -> bool:
+    """Whether a dotted path leads into a library of which nothing is known."""
+    head, dot, _ = path.partition(".")
+    return bool(dot) and head != "torch" and head not in sys.stdlib_module_names
 
 
 def is_module_path(path: str) -> bool:
