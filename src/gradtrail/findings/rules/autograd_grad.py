@@ -54,6 +54,17 @@ class UnusedGradInput(Rule):
     )
     near_misses = (
         NearMiss(
+            "on the way lies what is not known",
+            """
+                import torch
+                from torch import nn
+                hidden = eval("nn.Linear(2, 2)")
+                x = torch.ones(1, 2).requires_grad_(True)
+                y = nn.Linear(2, 1)(hidden(x))
+                grad, = torch.autograd.grad(y, x)
+            """,
+        ),
+        NearMiss(
             "unused inputs are allowed",
             """
                 import torch

@@ -57,6 +57,22 @@ class MixedDevices(Rule):
     )
     near_misses = (
         NearMiss(
+            "a module that nobody makes here: it may be moved elsewhere",
+            """
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.positions = nn.Embedding(8, 2)
+
+                    def forward(self, tokens):
+                        where = torch.arange(tokens.shape[1], device=tokens.device)
+                        return self.positions(where)
+            """,
+        ),
+        NearMiss(
             "a number may stay on the CPU",
             """
                 import torch
@@ -158,6 +174,14 @@ class MixedDtypes(Rule):
         ),
     )
     near_misses = (
+        NearMiss(
+            "joined to what is not known",
+            """
+                import torch
+                x = torch.cat([eval("torch.ones(2, 1, dtype=torch.double)"), torch.zeros(2, 1)], -1)
+                y = torch.matmul(x, torch.arange(2, dtype=torch.double))
+            """,
+        ),
         NearMiss(
             "arithmetic and most losses promote",
             """
@@ -290,6 +314,26 @@ class UnsupportedDtype(Rule):
         ),
     )
     near_misses = (
+        NearMiss(
+            "the integers that unique returns",
+            """
+                import torch
+                x = torch.tensor([1.0, 1.0, 2.0])
+                _, inverse, counts = torch.unique_consecutive(x, return_inverse=True, return_counts=True)
+                y = counts[inverse]
+                _, sizes = torch.unique(x, return_counts=True)
+                z = x[sizes]
+            """,
+        ),
+        NearMiss(
+            "each broadcast tensor keeps its dtype",
+            """
+                import torch
+                x = torch.ones(3)
+                x, good = torch.broadcast_tensors(x, x.isfinite())
+                y = x[good]
+            """,
+        ),
         NearMiss(
             "a mask of bools is an index",
             "import torch\nx = torch.ones(3)\ny = x[x > 0]",

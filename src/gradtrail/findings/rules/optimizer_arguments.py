@@ -78,6 +78,53 @@ class EmptyParameterList(Rule):
     )
     near_misses = (
         NearMiss(
+            "a layer that is not known",
+            """
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.layer = eval("nn.Linear(2, 2)")
+
+                opt = torch.optim.Adam(Net().parameters())
+            """,
+        ),
+        NearMiss(
+            "a layer that derives from a class that is not known",
+            """
+                import torch
+                from torch import nn
+                Base = eval("nn.Linear")
+
+                class Layer(Base):
+                    def reset(self):
+                        self.reset_parameters()
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.layer = Layer(2, 2)
+
+                opt = torch.optim.Adam(Net().parameters())
+            """,
+        ),
+        NearMiss(
+            "layers that another method makes, in a class that nobody uses",
+            """
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def configure_model(self):
+                        self.layer = nn.Linear(2, 2)
+
+                    def configure_optimizers(self):
+                        return torch.optim.Adam(self.parameters())
+            """,
+        ),
+        NearMiss(
             "a list that becomes a ModuleList",
             """
                 import torch

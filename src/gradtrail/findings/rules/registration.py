@@ -53,6 +53,47 @@ class TensorOverParameter(Rule):
     )
     near_misses = (
         NearMiss(
+            "modules told apart by the name of their class",
+            """
+                import torch
+                from torch import nn
+
+                class Scale(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.weight = None
+                        self.bias = None
+
+                net = nn.Sequential(nn.Linear(2, 2), Scale())
+                for module in net.modules():
+                    if module.__class__.__name__ == "Scale":
+                        module.bias = torch.ones(2)
+                    if type(module).__name__.find("Scale") != -1:
+                        module.weight = torch.ones(2)
+            """,
+        ),
+        NearMiss(
+            "set only if it is no parameter",
+            """
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.weight = nn.Parameter(torch.ones(2))
+
+                    def initialize(self, **values):
+                        for name, value in values.items():
+                            if name not in self._parameters and name not in self._buffers:
+                                setattr(self, name, value)
+                            else:
+                                getattr(self, name).data.copy_(value)
+
+                Net().initialize(weight=torch.zeros(2), scale=torch.ones(1))
+            """,
+        ),
+        NearMiss(
             "a buffer may be replaced",
             """
                 import torch
