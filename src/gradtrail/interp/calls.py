@@ -6,17 +6,20 @@ import ast
 from typing import Any
 
 from gradtrail.interp import budget
-from gradtrail.interp.expressions import Expressions, Rest
+from gradtrail.interp.expressions import Expressions, Rest, SliceValue
 from gradtrail.interp.frames import NORMAL, RETURN, Exits, Frame, PathEnds
 from gradtrail.interp.loops import has_yield
 from gradtrail.interp.statements import Lazy
 from gradtrail.interp.values import (
+    FREE,
     MISSING,
     OPAQUE,
+    PLAIN,
     UNKNOWN,
     Bound,
     Class,
     Device,
+    Dtype,
     Function,
     Instance,
     Iterator,
@@ -25,6 +28,7 @@ from gradtrail.interp.values import (
     Module,
     OneOf,
     Partial,
+    Range,
     Sequence,
     Some,
     Super,
@@ -56,6 +60,18 @@ def is_generator(function: Function) -> bool:
         known = function.space.yields_in(node) and any(has_yield(one) for one in node.body)
         node.gradtrail_generates = known
     return bool(known)
+
+
+def _is_from_outside(value: Any) -> bool:
+    """Whether nothing that the program has made lies in an argument."""
+    kind = type(value)
+    if kind is Unknown:
+        return value is FREE or value is MISSING
+    if kind is Sequence:
+        return all(map(_is_from_outside, (*value.items, value.rest)))
+    if kind is Mapping:
+        return all(map(_is_from_outside, (*value.entries.values(), value.rest)))
+    return kind in PLAIN or kind in (Device, Dtype, Library, Some, Range, SliceValue)
 
 
 def _without_fields(base: Any) -> bool:
@@ -186,7 +202,7 @@ class Calls(Expressions):
             return self.fork_values(
                 function.values, lambda one: self.call(one, args, keywords, node, frame), frame
             )
-        return self.call_unknown(args, keywords)
+        return self.call_unknown([function, *args], keywords)
 
     def call_unknown(self, args: list[Any], keywords: dict[str, Any]) -> Any:
         """A call of something that is not known: what it is handed may differ afterwards."""
@@ -194,7 +210,7 @@ class Calls(Expressions):
             self.open_up(value.value if type(value) is Rest else value)
         for value in keywords.values():
             self.open_up(value)
-        return UNKNOWN
+        return FREE if all(map(_is_from_outside, (*args, *keywords.values()))) else UNKNOWN
 
     def call_library(
         self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
@@ -215,12 +231,12 @@ class Calls(Expressions):
         self.step()
         known = any(type(value) is int for value in args)
         if function.active >= (budget.DEPTH_OF_RECURSION if known else budget.DEPTH_OF_OPEN_RECURSION):
-            return self.call_unknown(args, keywords)
+            return self.call_unknown([function, *args], keywords)
         if frame.depth >= budget.DEPTH_OF_CALLS:
             self.tell_limit("depth", function.name, depth=budget.DEPTH_OF_CALLS)
-            return self.call_unknown(args, keywords)
+            return self.call_unknown([function, *args], keywords)
         if not function.open():
-            return self.call_unknown(args, keywords)
+            return self.call_unknown([function, *args], keywords)
         inner = Frame({}, function.space, function.scope, frame, node)
         inner.function = function
         inner.owner = function.owner if function.owner is not None else owner
@@ -377,7 +393,7 @@ class Calls(Expressions):
         """A parameter that nobody passed: unknown; a device by its name, so that two uses are the same one."""
         if name in _DEVICE_NAMES:
             return Device("symbol", name)
-        return UNKNOWN
+        return FREE
 
     # Classes and objects
 
@@ -530,20 +546,20 @@ class Calls(Expressions):
                 return receiver.name
             return Bound(receiver, name)
         if kind is Unknown:
-            return self._symbol(name, node, frame)
+            return self._symbol(name, node, frame) if receiver is FREE else UNKNOWN
         if kind is OneOf:
             return UNKNOWN
         return self.object_attribute(receiver, name, node, frame)
 
     def _symbol(self, name: str, node: Any, frame: Frame) -> Any:
-        """An attribute of something unknown; `args.device` is the same device wherever it is written."""
+        """An attribute of what comes from outside; `args.device` is the same device wherever it is written."""
         if name in _DEVICE_NAMES and type(node) is ast.Attribute:
             text = ast.unparse(node)
             symbols = frame.space.symbols
             if text not in symbols:
                 symbols[text] = Device("symbol", text)
             return symbols[text]
-        return UNKNOWN
+        return FREE
 
     def tensor_attribute(self, tensor: Tensor, name: str, node: Any, frame: Frame) -> Any:
         raise NotImplementedError
@@ -688,7 +704,7 @@ class Calls(Expressions):
         if kind is Instance:
             return self._instance_method(receiver, name, args, keywords, node, frame)
         if kind is Unknown:
-            return self.call_unknown(args, keywords)
+            return self.call_unknown([receiver, *args], keywords)
         if kind is OneOf:
             return self.fork_values(
                 receiver.values, lambda one: self.call_method(one, name, args, keywords, node, frame), frame

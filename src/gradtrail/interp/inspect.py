@@ -219,7 +219,7 @@ def refusals(source: str, filename: str = "program.py") -> list[tuple[int, str]]
 def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
     """What is certain of a tensor on a machine whose device is the CPU, in the words of the tests."""
     facts: set[str] = set()
-    anywhere = tensor.device is None or tensor.device.kind in ("chosen", "symbol")
+    anywhere = tensor.device is None or tensor.device.kind in ("chosen", "symbol", "unknown")
     if tensor.leaf & (NON_LEAF if anywhere else NON_LEAF_ON_CPU) == 0:
         facts.add("leaf")
     elif tensor.leaf & (LEAF if anywhere else LEAF_ON_CPU) == 0:

@@ -78,7 +78,10 @@ class Joiner:
             if first is tuple:
                 return a if len(a) >= len(b) else b
             if first is Device:
-                return a if a.kind == b.kind and a.name == b.name else Device("symbol", a.name)
+                if a.kind == b.kind and a.name == b.name:
+                    return a
+                kind = "unknown" if "unknown" in (a.kind, b.kind) else "symbol"
+                return Device(kind, a.name if a.name == b.name else f"{a.name} or {b.name}")
             if first is Dtype:
                 return a if a.name == b.name else Dtype(None)
             if first is Array:

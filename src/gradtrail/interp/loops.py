@@ -17,6 +17,7 @@ from gradtrail.interp.frames import BREAK, CONTINUE, GONE, NORMAL, RETURN, Exits
 from gradtrail.interp.heap import Location
 from gradtrail.interp.statements import Statements
 from gradtrail.interp.values import (
+    FREE,
     INT,
     MISSING,
     UNKNOWN,
@@ -280,6 +281,8 @@ class Loops(Statements):
         kind = type(value)
         if kind is Sequence:
             return value.items, value.rest
+        if value is FREE:
+            return (), FREE
         if kind is Mapping:
             return tuple(value.entries), (MISSING if value.rest is MISSING else UNKNOWN)
         if kind is Range:

@@ -968,7 +968,7 @@ class Tensors(Calls):
         if (
             old is new
             or old.kind == new.kind == "cpu"
-            or ((old.kind, old.name) == (new.kind, new.name) and old.kind != "symbol")
+            or ((old.kind, old.name) == (new.kind, new.name) and old.kind not in ("symbol", "unknown"))
         ):
             return True, True
         kinds = {old.kind, new.kind}
@@ -1031,7 +1031,7 @@ class Tensors(Calls):
             return
         on_cpu = one if left.kind == "cpu" else other
         away = other if on_cpu is one else one
-        if away.device is None:
+        if away.device is None or away.device.kind == "unknown":
             return
         self.refuse(
             "device-mismatch", node, frame, self.seen(on_cpu, node, frame, "device"), (self.seen(away, node, frame, "device"),),

@@ -33,6 +33,8 @@ class Unknown:
 
 
 UNKNOWN: Any = Unknown("not followed")
+FREE: Any = Unknown("given from outside")
+"""Unknown as well, but nothing that the program has made went into it: an argument nobody passes, a setting."""
 MISSING: Any = Unknown("not bound")
 
 
@@ -71,7 +73,8 @@ class Device:
 
     kind "cpu"; "other" (cuda, mps, xpu, ...: certainly not the CPU); "chosen" (not the CPU where such
     a device is available: `"cuda" if torch.cuda.is_available() else "cpu"`); "symbol" (whatever the
-    variable of that name holds). Two symbols are the same device only if they are the same object.
+    variable of that name holds); "unknown" (that of a tensor the program has made, which may well depend on
+    where its other tensors are). Two of the last kinds are the same device only if they are the same object.
     """
 
     __slots__ = ("kind", "name")

@@ -461,7 +461,7 @@ def a_ndim(m: Any, tensor: Tensor, node: Any, frame: Frame) -> Any:
 @tensor_attribute("device")
 def a_device(m: Any, tensor: Tensor, node: Any, frame: Frame) -> Any:
     if tensor.device is None:
-        m.heap.put(tensor, "device", Device("symbol", f"{tensor.name or 'tensor'}.device"))
+        m.heap.put(tensor, "device", Device("unknown", f"{tensor.name or 'tensor'}.device"))
     return tensor.device
 
 
