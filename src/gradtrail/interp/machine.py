@@ -27,7 +27,7 @@ from gradtrail.interp.heap import Heap
 from gradtrail.interp.journal import Journal
 from gradtrail.interp.libraries import Libraries
 from gradtrail.interp.project import Project, Space
-from gradtrail.interp.values import UNKNOWN, Class, Function, Instance, Tensor
+from gradtrail.interp.values import UNKNOWN, Class, Function, Instance, OneOf, Sequence, Tensor
 
 OnValue = Callable[[Any, Frame, Any], None]
 
@@ -135,6 +135,12 @@ class Machine(Libraries):
         """An object that the program does not make: whoever makes one may move it and complete it."""
         if type(value) is Tensor:
             self.heap.put(value, "device", None)
+        elif type(value) is OneOf:
+            for one in value.values:
+                self._take_for_example(one)
+        elif type(value) is Sequence:
+            for one in value.items:
+                self._take_for_example(one)
         elif type(value) is Instance and value.state.get("example") is not True:
             self.heap.put(value.state, "example", True)
             for one in list(value.attributes.values()):

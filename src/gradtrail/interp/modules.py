@@ -65,7 +65,7 @@ def is_module(value: Any) -> bool:
 def _may_be_module(value: Any) -> bool:
     """Whether a value that was not registered as a module may be one all the same: a layer of some library."""
     if type(value) is OneOf:
-        return any(map(_may_be_module, value.values))
+        return any(is_module(one) or _may_be_module(one) for one in value.values)
     if type(value) is Instance:
         if is_module(value) or type(value.cls) is not Class:
             return False
@@ -734,16 +734,29 @@ class Modules(Trails):
                     device, dtype = value.device, value.dtype
                 elif type(value) is not bool and value is not None:
                     device, dtype = None, None
-        tensors = [value for _, value in self.parameters_of(module)[0]] + [
-            value for _, value in self.buffers_of(module)
-        ]
-        for tensor in tensors:
+        for tensor in self._moved_with(module):
             if device is not MISSING:
                 self.heap.put(tensor, "device", device)
             floating = tensor.dtype is None or dtypes.can_require_grad(tensor.dtype)
             if dtype is not MISSING and floating:
                 self.heap.put(tensor, "dtype", dtype)
         return module
+
+    def _moved_with(self, module: Instance) -> list[Tensor]:
+        """The parameters and buffers of a module and all below it, those of either branch included."""
+        moved: dict[Tensor, None] = {}
+        work, seen = [module], set()
+        while work:
+            for _, one in self.submodules(work.pop())[0]:
+                if one.serial in seen:
+                    continue
+                seen.add(one.serial)
+                for name, value in one.attributes.items():
+                    if type(value) is Tensor and one.registered.get(name) in ("parameter", "buffer"):
+                        moved[value] = None
+                    elif type(value) is OneOf:
+                        work.extend(alternative for alternative in value.values if is_module(alternative))
+        return list(moved)
 
     def m_parameters(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame

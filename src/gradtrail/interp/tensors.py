@@ -133,8 +133,7 @@ class Tensors(Calls):
         """The row for a method name, or for a function by its dotted path."""
         if path:
             return operations.function(path)
-        found = operations.operation(_DUNDER.get(name, name))
-        return found
+        return operations.method(_DUNDER.get(name, name))
 
     def apply(
         self, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str = ""

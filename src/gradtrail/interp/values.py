@@ -452,6 +452,10 @@ class Function:
         return f"<Function {self.name}>"
 
 
+_PLAIN_BASES = ("object", "abc.ABC", "typing.Generic", "typing.Protocol")
+"""Library classes that bring nothing to what derives from them."""
+
+
 class Class:
     """A class of the project. `bases` are Class or Library or Unknown; `members` its namespace."""
 
@@ -465,7 +469,7 @@ class Class:
         "name",
         "node",
         "opaque",
-        "order",
+        "resolution",
         "space",
     )
 
@@ -477,38 +481,58 @@ class Class:
         self.members: dict[str, Any] = {}
         self.made = False
         self.fields: tuple[tuple[str, Any], ...] | None = None  # of a dataclass
-        self.lineage: tuple[Class, ...] = _lineage(self)
+        self.resolution: tuple[Any, ...] = _resolution(self)
+        self.lineage: tuple[Class, ...] = tuple(one for one in self.resolution if type(one) is Class)
         self.library: str | None = None  # the library class it derives from, "torch.nn.Module"
         self.opaque = False  # a base is not known: attributes may come from there
         for one in self.lineage:
             for base in one.bases:
                 if type(base) is Library:
-                    if base.path not in ("object", "abc.ABC", "typing.Generic", "typing.Protocol"):
+                    if base.path not in _PLAIN_BASES:
                         self.library = self.library or base.path
                 elif type(base) is not Class:
                     self.opaque = True
 
     def find(self, name: str, after: Class | None = None) -> Any:
-        """The member `name` of the class or its bases, after the class `after` in the lineage."""
-        started = after is None
-        for one in self.lineage:
-            if started and name in one.members:
+        """The member `name` of the class or its bases, after the class `after` in the lineage.
+
+        MISSING as well when the `__init__` of a library class comes first: it goes on by itself, or does not.
+        """
+        if after is None:
+            for one in self.lineage:
+                if name in one.members:
+                    return one.members[name]
+            return MISSING
+        started = False
+        for one in self.resolution:
+            if started and type(one) is Class and name in one.members:
                 return one.members[name]
-            if one is after:
-                started = True
+            if started and name == "__init__" and type(one) is Library and one.path not in _PLAIN_BASES:
+                return MISSING
+            started = started or one is after
         return MISSING
 
     def __repr__(self) -> str:
         return f"<Class {self.name}>"
 
 
-def _lineage(cls: Class) -> tuple[Class, ...]:
-    """The class and its project bases, each once, bases behind what derives from them."""
-    order: list[Class] = []
-    for base in reversed(cls.bases):
-        if type(base) is Class:
-            order = [*base.lineage, *[one for one in order if one not in base.lineage]]
-    return (cls, *order)
+def _resolution(cls: Class) -> tuple[Any, ...]:
+    """The class and all its bases in the order in which Python looks for a name (C3), library classes included."""
+    rows = [list(base.resolution) if type(base) is Class else [base] for base in cls.bases]
+    rows.append(list(cls.bases))
+    order: list[Any] = [cls]
+    while rows := [row for row in rows if row]:
+        heads = [row[0] for row in rows]
+        later = [_same_base(one) for row in rows for one in row[1:]]
+        head = next((one for one in heads if _same_base(one) not in later), heads[0])
+        order.append(head)
+        for row in rows:
+            row[:] = [one for one in row if _same_base(one) != _same_base(head)]
+    return tuple(order)
+
+
+def _same_base(one: Any) -> Any:
+    return one.path if type(one) is Library else id(one)
 
 
 class Instance:

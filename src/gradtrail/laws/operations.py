@@ -444,6 +444,7 @@ def parse(name: str, row: str) -> Operation:
 
 
 _cache: dict[str, Operation | None] = {}
+_methods: dict[str, Operation | None] = {}
 _rows: dict[str, str] | None = None
 _aliases: dict[str, str] = {}
 
@@ -532,7 +533,11 @@ def method(name: str) -> Operation | None:
 
     `x.where(condition, y)` and `torch.where(condition, x, y)` bind their arguments in another order.
     """
-    return operation("Tensor." + name) or operation(name)
+    try:
+        return _methods[name]
+    except KeyError:
+        found = _methods[name] = operation("Tensor." + name) or operation(name)
+        return found
 
 
 def function(path: str) -> Operation | None:
