@@ -62,6 +62,19 @@ def is_generator(function: Function) -> bool:
     return bool(known)
 
 
+_CHANGING = frozenset(
+    """to cuda cpu xpu half double float bfloat16 type train eval apply load_state_dict backward retain_grad
+    parameters named_parameters modules named_modules children named_children add_module register_parameter
+    register_buffer append extend insert __setitem__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__
+    __ipow__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__""".split()
+)
+
+
+def _changes(method: str) -> bool:
+    """Whether a method may change a tensor or module in place."""
+    return method in _CHANGING or (method.endswith("_") and not method.endswith("__"))
+
+
 def _is_from_outside(value: Any) -> bool:
     """Whether nothing that the program has made lies in an argument."""
     kind = type(value)
@@ -679,6 +692,10 @@ class Calls(Expressions):
                 if type(one) is Instance:
                     self.heap.put(one, "opened", True)
                     self.heap.put(one.attributes, name, UNKNOWN)
+                elif type(one) is Unknown:
+                    self.touch(one)
+        elif kind is Unknown:
+            self.touch(receiver)
 
     def set_library_attribute(
         self, instance: Instance, name: str, value: Any, node: Any, frame: Frame
@@ -704,6 +721,8 @@ class Calls(Expressions):
         if kind is Instance:
             return self._instance_method(receiver, name, args, keywords, node, frame)
         if kind is Unknown:
+            if receiver.either and _changes(name):
+                self.touch(receiver)
             return self.call_unknown([receiver, *args], keywords)
         if kind is OneOf:
             return self.fork_values(

@@ -26,11 +26,16 @@ from gradtrail.interp.values import (
     Sequence,
     Storage,
     Tensor,
+    Unknown,
 )
 
 if TYPE_CHECKING:
     from gradtrail.interp.project import Project
     from gradtrail.source.place import Place
+
+
+_MOST_EITHER = 64
+"""Tensors behind a joined one that are looked at: beyond, a program has outgrown us."""
 
 
 class Modes:
@@ -366,6 +371,27 @@ class Core:
         storage = tensor.storage
         if type(storage.version) is int:
             self.heap.put(storage, "version", AtLeast(storage.version))
+
+    def touch(self, unknown: Unknown) -> None:
+        """Something unknown is changed in place: what it may be may have changed."""
+        for one in unknown.either:
+            if type(one) is Tensor:
+                self._doubt(one)
+                self.may_be_written(one)
+                self.doubt_either(one)
+            else:
+                self.open_up(one)
+
+    def doubt_either(self, tensor: Tensor) -> None:
+        """What is done in place to a tensor that is one of several may have changed any of those."""
+        work, seen = list(tensor.either), set[int]()
+        while work and len(seen) < _MOST_EITHER:
+            one = work.pop()
+            if one.serial not in seen:
+                seen.add(one.serial)
+                work.extend(one.either)
+                self._doubt(one)
+                self.may_be_written(one)
 
     def _doubt(self, tensor: Tensor) -> None:
         """Facts of a tensor that code we do not see may have changed in place."""

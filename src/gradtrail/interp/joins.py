@@ -23,6 +23,7 @@ from gradtrail.interp.values import (
     Bound,
     Device,
     Dtype,
+    Instance,
     Mapping,
     Node,
     OneOf,
@@ -34,6 +35,7 @@ from gradtrail.interp.values import (
 )
 
 _MOST_ALTERNATIVES = 4
+_MOST_REMEMBERED = 64
 _BITS = ("requires", "leaf")
 _MODES = frozenset(
     (
@@ -63,7 +65,7 @@ class Joiner:
             return b
         first, second = type(a), type(b)
         if first is Unknown or second is Unknown:
-            return UNKNOWN
+            return _unknown_of(a, b)
         if first is OneOf or second is OneOf:
             return self._alternatives(a, b)
         if first is second:
@@ -127,6 +129,7 @@ class Joiner:
         told = a if (a.requires, a.leaf) >= (b.requires, b.leaf) else b
         joined = Tensor(self.serial(), told.origin)
         joined.steps = told.steps
+        joined.either = (a, b)
         joined.requires = a.requires | b.requires
         joined.leaf = a.leaf | b.leaf
         joined.node = self._edges(a, b)
@@ -207,8 +210,24 @@ class Joiner:
                 else:
                     values.append(value)
         if len(values) > _MOST_ALTERNATIVES:
-            return UNKNOWN
+            return _unknown_of(*values)
         return values[0] if len(values) == 1 else OneOf(tuple(values))
+
+
+def _unknown_of(*values: Any) -> Unknown:
+    """Something unknown that may be one of `values`."""
+    either = dict.fromkeys(one for value in values for one in _objects_in(value))
+    return Unknown("joined", tuple(either)[:_MOST_REMEMBERED]) if either else UNKNOWN
+
+
+def _objects_in(value: Any) -> tuple[Any, ...]:
+    """The tensors and objects that a value may be."""
+    kind = type(value)
+    if kind is Unknown:
+        return tuple(value.either)
+    if kind is OneOf:
+        return tuple(one for alternative in value.values for one in _objects_in(alternative))
+    return (value,) if kind is Tensor or kind is Instance else ()
 
 
 _FOLDED = frozenset((Tensor, Sequence, Mapping, Some, Array, Dtype))

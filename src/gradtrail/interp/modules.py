@@ -7,7 +7,7 @@ from typing import Any
 
 from gradtrail.interp.expressions import Rest
 from gradtrail.interp.frames import Frame
-from gradtrail.interp.loops import key_of
+from gradtrail.interp.loops import Supply, key_of
 from gradtrail.interp.tensors import device_from, plain_value
 from gradtrail.interp.trails import Trails
 from gradtrail.interp.values import (
@@ -338,7 +338,8 @@ class Modules(Trails):
             elif child is not None and child is not MISSING:
                 complete = False
         complete = complete and module.state.get("example") is not True
-        complete = complete and not any(map(_may_be_module, module.attributes.values()))
+        if complete and type(module.cls) is Class:
+            complete = not any(map(_may_be_module, module.attributes.values()))
         return found, complete
 
     def parameters_of(self, module: Instance) -> tuple[list[tuple[str, Tensor]], bool]:
@@ -734,7 +735,11 @@ class Modules(Trails):
                     device, dtype = value.device, value.dtype
                 elif type(value) is not bool and value is not None:
                     device, dtype = None, None
-        for tensor in self._moved_with(module):
+        moved = [value for _, value in self.parameters_of(module)[0]]
+        moved += self.branch_parameters(module)
+        for one in (module, *self.branches_below(module)):
+            moved += [value for _, value in self.buffers_of(one)]
+        for tensor in dict.fromkeys(moved):
             if device is not MISSING:
                 self.heap.put(tensor, "device", device)
             floating = tensor.dtype is None or dtypes.can_require_grad(tensor.dtype)
@@ -742,21 +747,42 @@ class Modules(Trails):
                 self.heap.put(tensor, "dtype", dtype)
         return module
 
-    def _moved_with(self, module: Instance) -> list[Tensor]:
-        """The parameters and buffers of a module and all below it, those of either branch included."""
-        moved: dict[Tensor, None] = {}
-        work, seen = [module], set()
+    def branches_below(self, module: Instance) -> list[Instance]:
+        """The modules that may be below a module: those of either branch, and items of unknown number."""
+        found: dict[int, Instance] = {}
+        work = [one for _, one in self.submodules(module)[0]]
         while work:
-            for _, one in self.submodules(work.pop())[0]:
-                if one.serial in seen:
-                    continue
-                seen.add(one.serial)
-                for name, value in one.attributes.items():
-                    if type(value) is Tensor and one.registered.get(name) in ("parameter", "buffer"):
-                        moved[value] = None
-                    elif type(value) is OneOf:
-                        work.extend(alternative for alternative in value.values if is_module(alternative))
-        return list(moved)
+            one = work.pop()
+            # `rest` stands for the items of a container whose number is not known.
+            for value in (*one.attributes.values(), one.state.get("rest")):
+                branches = value.values if type(value) is OneOf else (value,)
+                for branch in branches:
+                    sure = value is branch and value is not one.state.get("rest")
+                    if is_module(branch) and not sure and branch.serial not in found:
+                        found[branch.serial] = branch
+                        work.extend(below for _, below in self.submodules(branch)[0])
+        return [below for branch in found.values() for _, below in self.submodules(branch)[0]]
+
+    def branch_parameters(self, module: Instance) -> list[Tensor]:
+        """The parameters of the modules that may be below a module, and of lists of unknown length."""
+        found = [value for one in self.branches_below(module) for _, value in self.own_parameters(one)]
+        for _, one in self.submodules(module)[0]:
+            rest = one.state.get("rest")
+            if type(rest) is Tensor:
+                found.append(rest)
+        return found
+
+    def _further(self, module: Instance, complete: bool, pair: bool = False) -> Any:
+        """What stands for what a module may hold beside what is known: whoever walks it may change that."""
+        if complete:
+            return MISSING
+
+        def make() -> Any:
+            for tensor in self.branch_parameters(module):
+                self._doubt(tensor)
+            return Sequence("tuple", (Some("str"), UNKNOWN)) if pair else UNKNOWN
+
+        return Supply(make)
 
     def m_parameters(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
@@ -764,7 +790,7 @@ class Modules(Trails):
         found, complete = self.parameters_of(module)
         origin = self.origin("generator", node, frame, module=module)
         return Iterator(
-            tuple(value for _, value in found), MISSING if complete else UNKNOWN, "Module.parameters", origin
+            tuple(value for _, value in found), self._further(module, complete), "Module.parameters", origin
         )
 
     def m_named_parameters(
@@ -772,7 +798,7 @@ class Modules(Trails):
     ) -> Any:
         found, complete = self.parameters_of(module)
         pairs = tuple(Sequence("tuple", (name, value)) for name, value in found)
-        rest = MISSING if complete else Sequence("tuple", (Some("str"), UNKNOWN))
+        rest = self._further(module, complete, pair=True)
         return Iterator(pairs, rest, "Module.named_parameters", self.origin("generator", node, frame))
 
     def m_buffers(
@@ -789,7 +815,8 @@ class Modules(Trails):
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
         found = [module.attributes.get(name) for name, kind in module.registered.items() if kind == "module"]
-        return Iterator(tuple(found), UNKNOWN if module.opened else MISSING, "Module.children")
+        rest = self._further(module, self.submodules(module)[1])
+        return Iterator(tuple(found), rest, "Module.children")
 
     def m_named_children(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
@@ -799,20 +826,20 @@ class Modules(Trails):
             for name, kind in module.registered.items()
             if kind == "module"
         ]
-        return Iterator(tuple(found), Sequence("tuple", (Some("str"), UNKNOWN)) if module.opened else MISSING)
+        return Iterator(tuple(found), self._further(module, self.submodules(module)[1], pair=True))
 
     def m_modules(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
         found, complete = self.submodules(module)
-        return Iterator(tuple(one for _, one in found), MISSING if complete else UNKNOWN, "Module.modules")
+        return Iterator(tuple(one for _, one in found), self._further(module, complete), "Module.modules")
 
     def m_named_modules(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
         found, complete = self.submodules(module)
         pairs = tuple(Sequence("tuple", (name, one)) for name, one in found)
-        return Iterator(pairs, MISSING if complete else Sequence("tuple", (Some("str"), UNKNOWN)))
+        return Iterator(pairs, self._further(module, complete, pair=True))
 
     def m_mode(self, training: bool | None) -> Any:
         def run(
@@ -827,7 +854,8 @@ class Modules(Trails):
             if on is None:
                 given = args[0] if args else keywords.get("mode", True)
                 on = given if type(given) is bool else None
-            for _, one in machine.submodules(module)[0]:
+            below = [one for _, one in machine.submodules(module)[0]]
+            for one in (*below, *machine.branches_below(module)):
                 machine.heap.put(one.attributes, "training", BOOL if on is None else on)
             return module
 
@@ -837,7 +865,8 @@ class Modules(Trails):
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
         value = args[0] if args else keywords.get("requires_grad", True)
-        for _, parameter in self.parameters_of(module)[0]:
+        known = [parameter for _, parameter in self.parameters_of(module)[0]]
+        for parameter in (*known, *self.branch_parameters(module)):
             self.set_flag(parameter, value, node, frame, "requires_grad_")
         return module
 
@@ -848,7 +877,7 @@ class Modules(Trails):
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
         self.clear_gradients(
-            [value for _, value in self.parameters_of(module)[0]],
+            [value for _, value in self.parameters_of(module)[0]] + self.branch_parameters(module),
             keywords.get("set_to_none", args[0] if args else True),
         )
         return None
@@ -884,9 +913,13 @@ class Modules(Trails):
                     fresh.device, fresh.dtype = None, None
                     fresh.storage = self.new_storage()
                     self.heap.put(one.attributes, name, fresh)
+            for tensor in self.branch_parameters(module):
+                self._doubt(tensor)
             return OPAQUE_RESULT
         for tensor in tensors:
             self.bump(tensor, node, frame, "load_state_dict", certain=strict is True)
+        for tensor in self.branch_parameters(module):
+            self.bump(tensor, node, frame, "load_state_dict", certain=False)
         return OPAQUE_RESULT
 
     def m_register_buffer(
@@ -941,6 +974,8 @@ class Modules(Trails):
         function = args[0] if args else keywords.get("fn")
         for _, one in self.submodules(module)[0]:
             self.call(function, [one], {}, node, frame)
+        for tensor in self.branch_parameters(module):
+            self._doubt(tensor)
         return module
 
     def m_get(

@@ -21,12 +21,16 @@ to `device` keeps a leaf a leaf in the first and makes a computed tensor in the 
 
 
 class Unknown:
-    """A value of which nothing is known, and why. It never answers yes or no by itself."""
+    """A value of which nothing is known, and why. It never answers yes or no by itself.
 
-    __slots__ = ("reason",)
+    `either` holds the tensors and objects that it may be all the same: what is done to it may be done to them.
+    """
 
-    def __init__(self, reason: str) -> None:
+    __slots__ = ("either", "reason")
+
+    def __init__(self, reason: str, either: tuple[Any, ...] = ()) -> None:
         self.reason = reason
+        self.either = either
 
     def __repr__(self) -> str:
         return f"Unknown({self.reason})"
@@ -225,7 +229,8 @@ class Tensor:
     `shape` is a tuple of int or None (a size not known), or None (number of dimensions not known).
     `dtype` is a name or None. `parameter` is True, False, None (not known) or "cpu" (where the
     device is the CPU). `view_kind`: "" | "ordinary" | "multi" | "no-grad" | "function" | "inference".
-    `many` marks one object that stands for many (an element of a list of unknown length).
+    `many` marks one object that stands for many (an element of a list of unknown length). `either` holds
+    the tensors that a joined one may be: what is done to it may have been done to any of them.
     """
 
     __slots__ = (
@@ -234,6 +239,7 @@ class Tensor:
         "conj",
         "device",
         "dtype",
+        "either",
         "grad",
         "hooks",
         "inference",
@@ -272,6 +278,7 @@ class Tensor:
         self.name: str | None = None
         self.many = False
         self.serial = serial
+        self.either: tuple[Tensor, ...] = ()
         self.same_on_cpu: Tensor | None = None
         self.attributes: dict[str, Any] | None = None
         self.result_of: str | None = None
