@@ -130,6 +130,7 @@ WORDS: tuple[Word, ...] = (
     Word(b'LBFGS'),
     Word(b'Parameter\\([^\\n]*\\)[ ]*[.*/+-]'),
     Word(b'Parameter\\(torch\\.(?:arange|randint|tensor)'),
+    Word(b'Pipe\\('),
     Word(b'Queue\\('),
     Word(b'\\.(?:detach|to|cuda|cpu|float|double|half|long|int|type)\\(', row=b'^[ \\t]*[\\w.\\[\\]]+\\.(?:detach|to|cuda|cpu|float|double|half|long|int|type)\\(.*\\)[ \\t\\r]*(?:#.*)?$'),
     Word(b'\\.(?:plot|scatter|hist|choice|fit_transform)\\('),

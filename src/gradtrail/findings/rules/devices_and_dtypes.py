@@ -57,6 +57,47 @@ class MixedDevices(Rule):
     )
     near_misses = (
         NearMiss(
+            "layers in either branch, and of unknown number, move with the module",
+            """
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self, sizes):
+                        super().__init__()
+                        self.layers = nn.ModuleList([nn.Linear(a, b) for a, b in sizes])
+                        self.last = nn.Linear(2, 2) if sizes else nn.Identity()
+
+                    def forward(self, x):
+                        for layer in self.layers:
+                            x = layer(x)
+                        return self.last(x)
+
+                net = Net(eval("[(2, 2), (2, 2)]")).to("meta")
+                y = net(torch.ones(1, 2, device="meta"))
+            """,
+        ),
+        NearMiss(
+            "positions on the device of what another layer gave",
+            """
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.tokens = nn.Embedding(8, 2)
+                        self.positions = nn.Embedding(8, 2)
+
+                    def forward(self, tokens):
+                        x = eval("self.tokens")(tokens)
+                        where = torch.arange(x.shape[1], device=x.device)
+                        return x + self.positions(where)
+
+                y = Net()(torch.zeros(1, 3, dtype=torch.long))
+            """,
+        ),
+        NearMiss(
             "a module that nobody makes here: it may be moved elsewhere",
             """
                 import torch
@@ -314,6 +355,14 @@ class UnsupportedDtype(Rule):
         ),
     )
     near_misses = (
+        NearMiss(
+            "where as a method takes the condition first",
+            """
+                import torch
+                ids = torch.tensor([1, -1], dtype=torch.int32)
+                ids = ids.where(ids >= 0, torch.tensor(3, dtype=torch.int32))
+            """,
+        ),
         NearMiss(
             "the integers that unique returns",
             """

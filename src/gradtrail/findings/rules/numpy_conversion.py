@@ -84,6 +84,60 @@ class NumpyOfTensorThatRequiresGrad(Rule):
     )
     near_misses = (
         NearMiss(
+            "frozen as one of two",
+            """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                v = torch.ones(2, requires_grad=True)
+                chosen = w if eval("True") else v
+                chosen.requires_grad = False
+                array = w.numpy()
+            """,
+        ),
+        NearMiss(
+            "frozen as one that may be something unknown",
+            """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                chosen = w if eval("True") else eval("None")
+                chosen.requires_grad = False
+                array = w.numpy()
+            """,
+        ),
+        NearMiss(
+            "frozen layers, their number not known",
+            """
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self, sizes):
+                        super().__init__()
+                        self.layers = nn.ModuleList([nn.Linear(a, b) for a, b in sizes])
+                        self.last = nn.Linear(2, 2) if sizes else nn.Identity()
+
+                    def forward(self, x):
+                        for layer in self.layers:
+                            x = layer(x)
+                        return self.last(x)
+
+                sizes = eval("[(2, 2), (2, 2)]")
+                net = Net(sizes).requires_grad_(False)
+                array = net(torch.ones(1, 2)).numpy()
+                net = Net(sizes)
+                for parameter in net.parameters():
+                    parameter.requires_grad = False
+                array = net(torch.ones(1, 2)).numpy()
+                net = Net(sizes)
+                for layer in net.layers:
+                    for parameter in layer.parameters():
+                        parameter.requires_grad = False
+                for parameter in net.last.parameters():
+                    parameter.requires_grad = False
+                array = net(torch.ones(1, 2)).numpy()
+            """,
+        ),
+        NearMiss(
             "eval is not needed, no_grad is",
             """
                 import torch

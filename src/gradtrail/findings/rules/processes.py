@@ -340,7 +340,7 @@ class NonLeafInQueue(Rule):
     """
 
     name = "non-leaf-in-queue"
-    words = (Word(rb"Queue\("),)
+    words = (Word(rb"Queue\("), Word(rb"Pipe\("))
     hears = ("serialize-non-leaf",)
     examples = (
         Example(

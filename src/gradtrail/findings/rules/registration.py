@@ -334,6 +334,29 @@ class ModuleNotInitialized(Rule):
     )
     near_misses = (
         NearMiss(
+            "a mixin behind torch's class in the order of resolution",
+            """
+                from abc import ABC
+                from torch import nn
+
+                class Scorer(nn.Module, ABC):
+                    def __init__(self, model):
+                        super().__init__()
+                        self.model = model
+
+                class Sampling(ABC):
+                    def __init__(self, sampler):
+                        self.sampler = sampler
+
+                class SampledScorer(Scorer, Sampling):
+                    def __init__(self, model, sampler):
+                        super().__init__(model)
+                        Sampling.__init__(self, sampler)
+
+                scorer = SampledScorer(nn.Linear(2, 1), nn.Linear(2, 2))
+            """,
+        ),
+        NearMiss(
             "plain values may come first",
             """
                 import torch
