@@ -31,7 +31,6 @@ from gradtrail.interp.values import (
     Device,
     Dtype,
     Node,
-    OneOf,
     Origin,
     Range,
     Saved,
@@ -41,6 +40,7 @@ from gradtrail.interp.values import (
     Tensor,
     Unknown,
     edge_of,
+    may_be_tensor,
 )
 from gradtrail.laws import dtype_demands, dtypes, operations, shapes
 from gradtrail.laws.node_names import node_name
@@ -104,7 +104,7 @@ class Tensors(Calls):
             if type(right) is Array and name[2:-2] not in ("eq", "ne"):
                 self.to_numpy(left, node, frame, "operator")
             return self.apply(name, [left, right], {}, node, frame)
-        if type(left) is Unknown:
+        if may_be_tensor(left):
             return self.doubtful_result(right, node, frame)
         if type(left) is Array:
             arithmetic = name in ("__add__", "__sub__", "__mul__", "__truediv__")
@@ -227,7 +227,7 @@ class Tensors(Calls):
                 if value.base is not None:
                     self.refresh(value)
                 bound.tensors.append((name, value))
-            elif type(value) is Unknown:
+            elif may_be_tensor(value):
                 bound.doubt = True
             values[name] = value
         return bound
@@ -245,13 +245,13 @@ class Tensors(Calls):
             item = self.settle(item)
             if type(item) is Tensor:
                 bound.tensors.append((name, item))
-            elif type(item) is Unknown:
+            elif may_be_tensor(item):
                 bound.doubt = True
         if rest is not MISSING:
             rest = self.settle(rest)
             if type(rest) is Tensor:
                 bound.tensors.append((name, rest))
-            elif type(rest) is Unknown:
+            elif may_be_tensor(rest):
                 bound.doubt = True
         bound.values[name] = Sequence("tuple", items, rest)
 
@@ -1248,7 +1248,7 @@ def _has_unknown_operand(row: Operation, bound: Bound) -> bool:
     for marked in row.tensors:
         value = bound.values.get(marked.rstrip("*"))
         parts = (*value.items, value.rest) if type(value) is Sequence else (value,)
-        if any(type(part) in (Unknown, OneOf) and part is not MISSING for part in parts):
+        if any(part is not MISSING and may_be_tensor(part) for part in parts):
             return True
     return False
 

@@ -614,3 +614,11 @@ class Partial:
 
 PLAIN = frozenset((int, float, str, bool, type(None), bytes, complex, type(Ellipsis)))
 """Types of Python values that stand for themselves."""
+
+
+_UNTOLD = frozenset((Unknown, OneOf, Bound, Instance, Partial, Super))
+
+
+def may_be_tensor(value: Any) -> bool:
+    """Whether a value that is not known to be a tensor may be one, or act as one."""
+    return type(value) in _UNTOLD

@@ -92,6 +92,32 @@ class BackwardWithoutGraph(Rule):
     )
     near_misses = (
         NearMiss(
+            "computed with what is not a tensor for all we know",
+            """
+                import torch
+                from collections import OrderedDict
+
+                class Output(OrderedDict):
+                    def __getattr__(self, name):
+                        return self[name]
+
+                class Net(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.layer = torch.nn.Linear(2, 1)
+
+                    def forward(self, x, as_tuple=False):
+                        y = self.layer(x)
+                        if as_tuple:
+                            return (y,)
+                        return Output(sample=y)
+
+                out = Net()(torch.ones(1, 2)).sample
+                loss = (out - torch.randn_like(out)).mean()
+                loss.backward()
+            """,
+        ),
+        NearMiss(
             "one trainable parameter is enough",
             """
                 import torch

@@ -84,6 +84,17 @@ class NumpyOfTensorThatRequiresGrad(Rule):
     )
     near_misses = (
         NearMiss(
+            "numbers of numpy, which leave the operation to the tensor",
+            """
+                import numpy as np
+                import torch
+                w = torch.ones(3, requires_grad=True)
+                a = np.array([1.0, 2.0])
+                loss = (np.log(2) - w + w / np.sqrt(2) + np.random.rand() * w + a[0] * w - a.mean() * w + np.max(a) * w).sum()
+                loss.backward()
+            """,
+        ),
+        NearMiss(
             "frozen as one of two",
             """
                 import torch

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtrail.interp.expressions import Rest
+from gradtrail.interp.expressions import Rest, SliceValue
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.models.registry import calls
 from gradtrail.interp.models.tensor import refuse_numpy
 from gradtrail.interp.values import (
     MISSING,
+    NUMBER,
+    PLAIN,
     UNKNOWN,
     Array,
     Bound,
@@ -81,7 +83,32 @@ def numpy_call(m: Any, path: str, args: Args, keywords: Keywords, node: Any, fra
         )
     if name.endswith("dtype") or name in ("newaxis", "pi", "inf", "nan"):
         return Some("float")
+    if not _gives_array(m, name, args, keywords):
+        numbers = all(type(m.settle(one)) in (*PLAIN, Some) for one in (*args, *keywords.values()))
+        return NUMBER if numbers else UNKNOWN
     return Array(_array_dtype(m, name, args, keywords, first), _array_shape(m, name, args))
+
+
+def _gives_array(m: Any, name: str, args: Args, keywords: Keywords) -> bool:
+    """Whether a function of numpy certainly gives an array: of numbers alone most give a number."""
+    if name in _MAKES_ARRAYS:
+        return True
+    given = [m.settle(one.value if type(one) is Rest else one) for one in args]
+    if not any(type(one) in (Array, Sequence, Tensor) for one in given):
+        return False
+    return name not in _REDUCES or len(args) > 1 or keywords.get("axis") is not None
+
+
+_MAKES_ARRAYS = frozenset(
+    """array asarray ascontiguousarray asanyarray zeros ones empty full zeros_like ones_like empty_like full_like arange
+    linspace logspace eye identity meshgrid concatenate stack vstack hstack column_stack dstack fromiter frombuffer
+    loadtxt genfromtxt tile repeat atleast_1d atleast_2d hanning hamming blackman bartlett kaiser tri diag vander
+    outer""".split()
+)
+_REDUCES = frozenset(
+    """sum mean std var min max amin amax prod median argmin argmax any all ptp average percentile quantile nanmean
+    nansum nanmax nanmin trace dot vdot inner count_nonzero linalg.norm linalg.det corrcoef interp searchsorted""".split()
+)
 
 
 _INTEGERS = ("int64", "int32", "bool")
@@ -210,7 +237,9 @@ def _random(name: str, args: Args, keywords: Keywords) -> Any:
         "exponential",
     ):
         if (size is None and name in ("normal", "uniform") and len(args) < 3) or (
-            name == "random" and not args and size is None
+            name in ("random", "rand", "randn", "random_sample", "standard_normal", "exponential")
+            and not args
+            and size is None
         ):
             return Some("float")
         return Array("float64", shape)
@@ -265,12 +294,17 @@ def array_method(
         "flatten",
         "ravel",
         "squeeze",
-        "__getitem__",
-        "max",
-        "min",
         "swapaxes",
         "repeat",
     ):
+        return Array(value.dtype)
+    if name == "__getitem__":
+        key = m.settle(args[0]) if args else UNKNOWN
+        # One index of an array of several dimensions gives a row, of one dimension a number.
+        return Array(value.dtype) if type(key) in (SliceValue, Array) else UNKNOWN
+    if name in _REDUCES and not args and not keywords:
+        return NUMBER
+    if name in ("max", "min"):
         return Array(value.dtype)
     if name in ("mean", "std", "var"):
         return Array("float64" if value.dtype in _INTEGERS else value.dtype)
