@@ -706,6 +706,10 @@ class Modules(Trails):
         value = args[0] if args else UNKNOWN
         if "rest" in module.state or (module.opened and not module.registered):
             self.call_unknown(args, {})
+            for one in self.branches_below(module):
+                if type(one.cls) is Class:
+                    for name in [name for name in one.attributes if name not in one.registered]:
+                        self.heap.put(one.attributes, name, UNKNOWN)  # its forward may have set it
             return UNKNOWN
         for name, kind in list(module.registered.items()):
             if kind == "module":
@@ -964,7 +968,8 @@ class Modules(Trails):
         if type(name) is str:
             self.register(module, name, value, "module")
         else:
-            self.register(module, "*", value, "module")
+            known = module.state.get("rest", MISSING)
+            self.heap.put(module.state, "rest", self.join(known, value))
             self.heap.put(module, "opened", True)
         return None
 

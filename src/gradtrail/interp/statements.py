@@ -64,8 +64,14 @@ _NEVER_STARRED = frozenset(
     )
 )
 
+_TAKES_EXCEPTIONS = frozenset(
+    "raises suppress assertRaises assertRaisesRegex assertRaisesWithPredicateMatch".split()
+)
+"""Context managers by name, of whatever object, whose block is expected to raise."""
+
 _CATCH_ALL = frozenset(
-    ("Exception", "BaseException", "RuntimeError", "ValueError", "TypeError", "NotImplementedError")
+    """Exception BaseException RuntimeError ValueError TypeError NotImplementedError IndexError LookupError
+    AttributeError""".split()
 )
 
 MODULE_NAMES = {"__file__": STR, "__doc__": STR, "__package__": STR, "__spec__": OPAQUE}
@@ -555,7 +561,7 @@ class Statements(Core):
             frame.managers.append(manager)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, value, frame)
-        guarded = sum(self.takes_exceptions(manager) for manager, _ in managers)
+        guarded = sum(self.takes_exceptions(manager, expression) for manager, expression in managers)
         frame.guarded += guarded
         swallowed = False
         signal = NORMAL
@@ -584,11 +590,12 @@ class Statements(Core):
     def exit(self, manager: Any, node: Any, frame: Frame) -> None:
         raise NotImplementedError
 
-    def takes_exceptions(self, manager: Any) -> bool:
-        """Whether leaving through an exception is what the with-block is for (`pytest.raises`)."""
-        return type(manager) is Library and manager.path.rpartition(".")[2] in (
-            "raises", "suppress", "assertRaises", "assertRaisesRegex",
-        )  # fmt: skip
+    def takes_exceptions(self, manager: Any, node: ast.expr) -> bool:
+        """Whether leaving through an exception is what the with-block is for (`pytest.raises`, `self.assertRaises`)."""
+        if type(manager) is Library and manager.path.rpartition(".")[2] in _TAKES_EXCEPTIONS:
+            return True
+        called = node.func if type(node) is ast.Call else node
+        return getattr(called, "attr", getattr(called, "id", "")) in _TAKES_EXCEPTIONS
 
     def s_try(self, node: ast.Try, frame: Frame) -> int:
         catches = any(self._takes_torch_errors(handler) for handler in node.handlers)

@@ -25,6 +25,7 @@ from gradtrail.interp.values import (
     YES,
     Array,
     Bound,
+    Class,
     Device,
     Dtype,
     Function,
@@ -694,6 +695,12 @@ class Copying:
                 value.cls, value.library, self.serial(), self.origin("made", node, frame, cls="")
             )
             memo[id(value)] = result
+            if type(value.cls) is Class and any(
+                value.cls.find(name) is not MISSING
+                for name in ("__deepcopy__", "__getstate__", "__reduce_ex__")
+            ):
+                result.opened = True  # it is copied in its own way
+                return result
             result.opened, result.many = value.opened, value.many
             result.registered = dict(value.registered)
             result.state = dict(value.state)
