@@ -22,6 +22,7 @@ from gradtrail.interp.values import (
     Array,
     Class,
     Device,
+    Dtype,
     Function,
     Instance,
     Iterator,
@@ -304,6 +305,11 @@ class Expressions(Loops):
                 return True
             alike = all(type(item) is type(value) and not item.many for item in container.items)
             return False if container.rest is MISSING and alike else None
+        if type(container) is Sequence and type(value) is Dtype and value.name is not None:
+            names = [item.name if type(item) is Dtype else None for item in container.items]
+            if value.name in names:
+                return True
+            return False if container.rest is MISSING and None not in names else None
         if type(container) is str and type(value) is str:
             return value in container
         return None

@@ -580,7 +580,9 @@ def parser(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path
 @method("argparse.ArgumentParser", "add_argument")
 def add_argument(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     """One more option: its name, and what it is when the command line does not give it."""
-    known, flags = args[0].state["defaults"], args[1:]
+    known, flags = args[0].state.get("defaults"), args[1:]
+    if known is None:  # a class of the program, with an `__init__` that was not followed
+        return OPAQUE
     name = keywords.get("dest")
     if name is None and flags and all(type(one) is str for one in flags):
         longest = next((one for one in flags if one.startswith("--")), flags[0])
@@ -616,7 +618,7 @@ def parse_args(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, 
     if parsed.opened or type(words) is not Sequence or words.items or words.rest is not MISSING:
         return UNKNOWN
     result = _plain_object(m, "types.SimpleNamespace", node, frame)
-    result.attributes.update(parsed.state["defaults"])
+    result.attributes.update(parsed.state.get("defaults", {}))
     return result
 
 
