@@ -92,6 +92,42 @@ class BackwardWithoutGraph(Rule):
     )
     near_misses = (
         NearMiss(
+            "a layer added under a name that is not known",
+            """
+                import torch
+
+                class Probe(torch.nn.Module):
+                    def forward(self, x):
+                        self.loss = x.mean()
+                        return x * 2
+
+                model = torch.nn.Sequential()
+                for key in eval("[0]"):
+                    probe = Probe()
+                    model.add_module(str(key), probe)
+                    model(torch.rand(1, 3))
+                image = torch.rand(1, 3, requires_grad=True)
+                model(image)
+                probe.loss.backward()
+            """,
+        ),
+        NearMiss(
+            "options read by a parser of a class of its own",
+            """
+                import argparse
+                import torch
+
+                class Parser(argparse.ArgumentParser):
+                    def __init__(self):
+                        super().__init__()
+                        self.add_argument("--train", action="store_true", default=True)
+
+                options = Parser().parse_args([])
+                w = torch.ones(2, requires_grad=options.train)
+                (w * 2).sum().backward()
+            """,
+        ),
+        NearMiss(
             "computed with what is not a tensor for all we know",
             """
                 import torch

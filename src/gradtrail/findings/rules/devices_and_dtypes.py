@@ -216,6 +216,21 @@ class MixedDtypes(Rule):
     )
     near_misses = (
         NearMiss(
+            "told apart by their dtype first",
+            """
+                import torch
+
+                class Table(torch.nn.Embedding):
+                    def forward(self, tokens):
+                        if tokens.dtype in [torch.int32, torch.long]:
+                            return super().forward(tokens)
+                        return torch.matmul(tokens, self.weight)
+
+                table = Table(4, 3)
+                y = table(torch.arange(3)), table(torch.ones(2, 4))
+            """,
+        ),
+        NearMiss(
             "joined to what is not known",
             """
                 import torch
@@ -355,6 +370,23 @@ class UnsupportedDtype(Rule):
         ),
     )
     near_misses = (
+        NearMiss(
+            "where it is expected to raise",
+            """
+                import torch
+                import unittest
+
+                def rows(table, index):
+                    return table[:, index]
+
+                class Test(unittest.TestCase):
+                    def test_wrong_dtype(self):
+                        with self.assertRaises(IndexError):
+                            rows(torch.zeros(2, 4), torch.ones(3))
+
+                Test("test_wrong_dtype").debug()
+            """,
+        ),
         NearMiss(
             "where as a method takes the condition first",
             """

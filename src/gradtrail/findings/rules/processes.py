@@ -305,6 +305,26 @@ class DeepcopyOfNonLeaf(Rule):
     )
     near_misses = (
         NearMiss(
+            "an object that is copied in a way of its own",
+            """
+                import copy
+                import torch
+
+                class Model(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.layer = torch.nn.Linear(2, 1)
+                        self.last = self.layer(torch.ones(1, 2))
+
+                    def __deepcopy__(self, memo):
+                        fresh = Model()
+                        fresh.load_state_dict(self.state_dict())
+                        return fresh
+
+                twin = copy.deepcopy(Model())
+            """,
+        ),
+        NearMiss(
             "a module of leaves",
             """
                 import copy
