@@ -34,7 +34,7 @@ Interpret = Callable[..., "Journal"]
 KEPT_SOURCE = 2_000_000
 """How many bytes of source may keep their trees from one file to the next: some 100 MB of memory."""
 
-YOUNG_OBJECTS = 10_000_000
+YOUNG_OBJECTS = 1_500_000
 """How many objects may come into being, with the collector off, before circles among them are looked for."""
 
 STANDARD_INPUT = "<stdin>"

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from gradtrail.source.place import Place
 
 
-_MOST_EITHER = 64
-"""Tensors behind a joined one that are looked at: beyond, a program has outgrown us."""
+_MOST_KIN = 64
+"""Tensors beside one that are looked at: beyond, a program has outgrown us."""
 
 
 class Modes:
@@ -82,6 +82,9 @@ class Core:
         self.limits_told: set[tuple[str, str]] = set()
         self.replaced: set[str] = set()  # names of libraries that the program has bound to something else
         self.layer: Any = None  # the library layer that is at work
+        self.arms = 0  # how many branches that are only possible are open
+        self.arms_of_loop = 0  # the same where the innermost loop began
+        self.again = False  # a loop goes over a value that stands for several once more
         self.devices_before: list[Any] = []  # of the `with torch.device(...)` blocks that are open
         self.optimized: set[int] = set()  # serials of tensors that an optimizer was handed
 
@@ -258,16 +261,20 @@ class Core:
         states: list[Snapshot] = []
         left = False
         outer = heap.push()
+        self.arms += len(arms) > 1
+        arms_of_loop, again = self.arms_of_loop, self.again
         for arm in arms:
             level = heap.push()
             try:
                 signal = arm()
             except PathEnds:
                 heap.undo()
+                self.arms_of_loop, self.again = arms_of_loop, again
                 continue
             except BudgetSpent:
                 heap.undo()
                 heap.keep()
+                self.arms -= len(arms) > 1
                 raise
             if signal == NORMAL:
                 states.append(heap.snapshot(level))
@@ -275,6 +282,7 @@ class Core:
                 left = True
                 self.leave(signal, frame)
             heap.undo()
+        self.arms -= len(arms) > 1
         if states:
             before = heap.work
             heap.merge(states)
@@ -378,20 +386,26 @@ class Core:
             if type(one) is Tensor:
                 self._doubt(one)
                 self.may_be_written(one)
-                self.doubt_either(one)
-            else:
+                self.doubt_kin(one)
+            elif type(one) is Instance:
                 self.open_up(one)
 
-    def doubt_either(self, tensor: Tensor) -> None:
-        """What is done in place to a tensor that is one of several may have changed any of those."""
-        work, seen = list(tensor.either), set[int]()
-        while work and len(seen) < _MOST_EITHER:
-            one = work.pop()
-            if one.serial not in seen:
-                seen.add(one.serial)
-                work.extend(one.either)
-                self._doubt(one)
-                self.may_be_written(one)
+    def doubt_kin(self, tensor: Tensor) -> None:
+        """What is done in place to one of several may have been done to any, and to what may be one of them."""
+        for one in self.kin(tensor):
+            self._doubt(one)
+            self.may_be_written(one)
+
+    def kin(self, tensor: Tensor, joined: bool = True) -> list[Tensor]:
+        """The tensors that a joined one may be, and with `joined` the joined ones that may be this one."""
+        found: dict[int, Tensor] = {}
+        work = [(one, False) for one in tensor.either] + [(one, True) for one in tensor.part_of if joined]
+        while work and len(found) < _MOST_KIN:
+            one, upwards = work.pop()
+            if one.serial not in found:
+                found[one.serial] = one
+                work.extend((other, upwards) for other in (one.part_of if upwards else one.either))
+        return list(found.values())
 
     def _doubt(self, tensor: Tensor) -> None:
         """Facts of a tensor that code we do not see may have changed in place."""

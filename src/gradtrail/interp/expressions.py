@@ -83,6 +83,8 @@ class Expressions(Loops):
 
     def e_name(self, node: ast.Name, frame: Frame) -> Any:
         value = frame.names.get(node.id, MISSING)
+        if value is MISSING and frame.scope is None:
+            value = frame.space.names.get(node.id, MISSING)
         if value is MISSING or type(value) in _PUT_OFF_NAMES:
             value = self.look_up(node.id, frame)
             if value is MISSING:

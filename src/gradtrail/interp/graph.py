@@ -295,12 +295,15 @@ class Graph(Tensors):
                 self._refuse_modified(graph_node, modified, roots, node, frame)
 
     def _refuse_freed(self, graph_node: Node, roots: list[Tensor], node: Any, frame: Frame) -> None:
+        same_place = graph_node.freed.node is node
+        if same_place and (self.again or self.arms > self.arms_of_loop):
+            return  # another of those that a value stands for, or a branch that not every round has to take
         carried = [step for result in graph_node.results for step in result.steps[1:]]
         origins = [graph_node.origin, *carried, graph_node.freed]
         self.refuse(
             "backward-twice", node, frame, self.seen(roots[0], node, frame), trail=self.steps_of(origins, frame),
             op=graph_node.origin.fields.get("op", graph_node.name) if graph_node.origin.fields else graph_node.name,
-            same_place=graph_node.freed.node is node,
+            same_place=same_place,
             carried=_carried(roots, graph_node.results),
         )  # fmt: skip
 

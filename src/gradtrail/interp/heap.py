@@ -81,6 +81,14 @@ class Heap:
                     state[location] = (container, key, now)
         return state
 
+    def before(self, level: int) -> dict[Location, Any]:
+        """What stood, when the log of `level` was opened, in the locations that have been written since."""
+        values: dict[Location, Any] = {}
+        for log in self.logs[level:]:
+            for location, (_, _, old) in log.items():
+                values.setdefault(location, old)
+        return values
+
     def merge(self, states: list[Snapshot]) -> None:
         """Make the heap what it is after one of `states`, not known which.
 

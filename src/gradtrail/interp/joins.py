@@ -130,6 +130,9 @@ class Joiner:
         joined = Tensor(self.serial(), told.origin)
         joined.steps = told.steps
         joined.either = (a, b)
+        for one in joined.either:
+            if len(one.part_of) < _MOST_REMEMBERED:
+                one.part_of = (*one.part_of, joined)
         joined.requires = a.requires | b.requires
         joined.leaf = a.leaf | b.leaf
         joined.node = self._edges(a, b)

@@ -685,8 +685,8 @@ class Libraries(Making, Copying, Modules):
 
     def set_tensor_attribute(self, tensor: Tensor, name: str, value: Any, node: Any, frame: Frame) -> None:
         """`tensor.name = value`."""
-        if tensor.either and name in ("data", "grad"):
-            self.doubt_either(tensor)
+        if name in ("data", "grad"):
+            self.doubt_kin(tensor)
         if name == "requires_grad":
             self.set_flag(tensor, value, node, frame, "=")
         elif name == "data":
@@ -711,8 +711,7 @@ class Libraries(Making, Copying, Modules):
     def set_flag(self, tensor: Tensor, value: Any, node: Any, frame: Frame, how: str) -> None:
         """`tensor.requires_grad = value` or `tensor.requires_grad_(value)`."""
         put = self.heap.put
-        if tensor.either:
-            self.doubt_either(tensor)
+        self.doubt_kin(tensor)
         if type(value) is not bool:
             put(tensor, "requires", MAYBE)
             if tensor.leaf != LEAF:

@@ -21,6 +21,7 @@ from gradtrail.interp.values import (
     INT,
     MISSING,
     UNKNOWN,
+    Instance,
     Iterator,
     Mapping,
     Node,
@@ -32,7 +33,7 @@ from gradtrail.interp.values import (
 )
 
 _WIDENED: dict[type, Some] = {int: INT, float: Some("float"), bool: Some("bool"), str: Some("str")}
-_MOST_NESTED_ROUNDS = 27
+_STANDS_FOR_SEVERAL = frozenset((Tensor, Instance, OneOf, Sequence, Mapping))
 
 
 class Supply:
@@ -84,15 +85,20 @@ class Loops(Statements):
             else self.rounds(rounds, node.iter, frame)
         )
         signal, raised = NORMAL, False
+        outside = self.arms_of_loop, self.again
+        self.arms_of_loop = self.arms
+        last: Any = MISSING
         started, before = self.count, None
         steady = self._open_ended(rounds) and _may_settle(node)
         counters = _names_in(node.target) if steady else frozenset()
         for done, (value, sure) in enumerate(source):
             begun = self.count
+            self.again = outside[1] or (value is last and type(value) in _STANDS_FOR_SEVERAL)
+            last = value
             if done and not sure:
                 ends.append(heap.snapshot(level))
                 if done >= budget.ROUNDS_OF_LOOP:
-                    self._widen(level)
+                    self._widen(level, frame)
             inner = heap.push()
             continues = Exits(inner)
             frame.loops.append((breaks, continues, len(frame.managers)))
@@ -124,9 +130,10 @@ class Loops(Statements):
                 after = self._outline(level, started, begun, frame, counters)
                 if after is not None and after.goes_on_as(before):
                     ends.append(heap.snapshot(level))
-                    self._loosen(level)
+                    self._loosen(level, frame)
                     break
                 before = after
+        self.arms_of_loop, self.again = outside
         return self._after_loop(node, frame, level, breaks, ends, signal, raised)
 
     def _after_loop(
@@ -209,9 +216,9 @@ class Loops(Statements):
                 outline[location] = value is None
         return _Outline(outline)
 
-    def _loosen(self, level: int) -> None:
+    def _loosen(self, level: int, frame: Frame) -> None:
         """Further rounds would go on as the last one: what grows or counts has no known length or value."""
-        self._widen(level)
+        self._widen(level, frame)
         for container, key, value in self.heap.snapshot(level).values():
             if type(container) is Sequence and key == "items" and container.kind == "list" and value:
                 more = (
@@ -221,10 +228,15 @@ class Loops(Statements):
                 )
                 self.heap.put(container, "rest", more)
 
-    def _widen(self, level: int) -> None:
-        """Numbers and strings that the rounds have changed may be anything of their type from here on."""
-        for container, key, value in self.heap.snapshot(level).values():
-            if type(container) is dict and type(value) in _WIDENED:
+    def _widen(self, level: int, frame: Frame) -> None:
+        """Numbers and strings that the rounds have changed may be anything of their type from here on.
+
+        Not those in objects that a round has made, which are as they were made.
+        """
+        before = self.heap.before(level)
+        for location, (container, key, value) in self.heap.snapshot(level).items():
+            told = type(container) is dict and type(value) in _WIDENED
+            if told and (container is frame.names or before[location] is not MISSING):
                 self.heap.put(container, key, _WIDENED[type(value)])
 
     def rounds(self, iterable: Any, node: Any, frame: Frame) -> Generator[tuple[Any, bool], None, None]:

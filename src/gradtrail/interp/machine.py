@@ -68,6 +68,7 @@ class Machine(Libraries):
     def _within(self, steps: int, name: str, work: Callable[[], Any]) -> None:
         """Do `work` until it is done, its path ends, or its budget is spent."""
         self.steps, self.limit = 0, steps
+        self.arms, self.arms_of_loop, self.again = 0, 0, False
         level = len(self.heap.logs)
         try:
             work()
@@ -184,6 +185,7 @@ class Machine(Libraries):
         UNKNOWN when its path ends or its budget is spent.
         """
         heap, modes, steps, limit, cut_short = self.heap, self.modes, self.steps, self.limit, self.cut_short
+        branches = self.arms, self.arms_of_loop, self.again
         self.heap, self.modes, self.cut_short = Heap(heap.joiner), Modes(), []
         self.quiet += 1
         result: list[Any] = []
@@ -191,6 +193,7 @@ class Machine(Libraries):
             self._within(budget.STEPS_OF_IMPORT, space.name, lambda: result.append(work()))
         finally:
             self.quiet -= 1
+            self.arms, self.arms_of_loop, self.again = branches
             self.heap, self.modes, self.steps, self.limit, self.cut_short = (
                 heap,
                 modes,

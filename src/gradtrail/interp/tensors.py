@@ -734,8 +734,9 @@ class Tensors(Calls):
 
     def bump(self, own: Tensor, node: Any, frame: Frame, op: str, certain: bool = True) -> None:
         """The storage of `own` has been written: its version goes up."""
-        if own.either:
-            self.doubt_either(own)
+        for one in self.kin(own, joined=False):
+            self._doubt(one)
+            self.may_be_written(one)
         storage = own.storage
         version = storage.version
         put = self.heap.put
@@ -1000,8 +1001,7 @@ class Tensors(Calls):
         """`detach_()`: history taken from the tensor itself; a view refuses."""
         if own.base is not None and own.view_kind == "ordinary":
             self.refuse("detach-view-in-place", node, frame, self.seen(own, node, frame))
-        if own.either:
-            self.doubt_either(own)
+        self.doubt_kin(own)
         put = self.heap.put
         put(own, "requires", NO)
         put(own, "leaf", LEAF)

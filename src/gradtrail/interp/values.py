@@ -230,7 +230,8 @@ class Tensor:
     `dtype` is a name or None. `parameter` is True, False, None (not known) or "cpu" (where the
     device is the CPU). `view_kind`: "" | "ordinary" | "multi" | "no-grad" | "function" | "inference".
     `many` marks one object that stands for many (an element of a list of unknown length). `either` holds
-    the tensors that a joined one may be: what is done to it may have been done to any of them.
+    the tensors that a joined one may be, `part_of` the joined ones that may be this one: what is done to one in
+    place may have been done to the others.
     """
 
     __slots__ = (
@@ -248,6 +249,7 @@ class Tensor:
         "name",
         "node",
         "parameter",
+        "part_of",
         "requires",
         "result_of",
         "retains",
@@ -279,6 +281,7 @@ class Tensor:
         self.many = False
         self.serial = serial
         self.either: tuple[Tensor, ...] = ()
+        self.part_of: tuple[Tensor, ...] = ()
         self.same_on_cpu: Tensor | None = None
         self.attributes: dict[str, Any] | None = None
         self.result_of: str | None = None

@@ -291,6 +291,8 @@ def _setattr(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
         m.set_attribute(value, args[1], m.settle(args[2]), node, frame)
     elif type(value) is Instance:
         m.heap.put(value, "opened", True)
+        if len(args) == 3:  # whoever goes through the attributes finds it there
+            m.touch(Unknown("kept under some name", (m.settle(args[2]),)))
     return None
 
 
@@ -443,6 +445,9 @@ def _constant(value: Any) -> Any:
 
 
 def _vars(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    value = m.settle(args[0]) if args else UNKNOWN
+    if path == "vars" and type(value) is Instance:
+        return m.attribute(value, "__dict__", node, frame)
     return Mapping({}, UNKNOWN)
 
 

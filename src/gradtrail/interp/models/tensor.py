@@ -143,6 +143,8 @@ def retain_grad(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame,
     if args[0].requires == NO:
         m.refuse("retain-grad-of-untracked", node, frame, m.seen(args[0], node, frame, "no-grad"))
     m.heap.put(args[0], "retains", True)
+    for one in m.kin(args[0]):
+        m.heap.put(one, "retains", UNKNOWN)
     return None
 
 
