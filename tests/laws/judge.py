@@ -69,8 +69,12 @@ def value_kind(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return "dtype" if dtypes.canonical(value) == value else "text"
+    if isinstance(value, int) and value == 1:
+        return "one"
     if isinstance(value, (int, float)):
         return "number"
+    if isinstance(value, tuple) and value and all(type(item) is int and item == 1 for item in value):
+        return "ones"
     if _is_basic(value):
         return "basic"
     held = value if isinstance(value, tuple) else (value,)

@@ -575,7 +575,7 @@ class Modules(Trails):
             row = self.row("", path)
             if row is None:
                 return self.composite(module, law, given, node, frame)
-            bound = self.bind_row(row, [], passed, node, frame)
+            row, bound = self.chosen_row(row, [], passed, node, frame)
             if bound.doubt and not bound.tensors:
                 return UNKNOWN
             outer, self.layer = self.layer, module

@@ -144,14 +144,20 @@ class Tensors(Calls):
         row = self.row(name, path)
         if row is None:
             return UNKNOWN
+        row, bound = self.chosen_row(row, args, keywords, node, frame)
+        return self.apply_row(row, bound, node, frame)
+
+    def chosen_row(
+        self, row: Operation, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> tuple[Operation, Bound]:
+        """The row that a call amounts to, by the kinds of its arguments, with these bound."""
         bound = self.bind_row(row, args, keywords, node, frame)
         if row.overloads:
             given = {key: value_kind(value) for key, value in bound.values.items() if value is not None}
             chosen = row.overload(given)
             if chosen is not row:
-                row = chosen
-                bound = self.bind_row(row, args, keywords, node, frame)
-        return self.apply_row(row, bound, node, frame)
+                return chosen, self.bind_row(chosen, args, keywords, node, frame)
+        return row, bound
 
     def _reflected(self, name: str, args: list[Any], node: Any, frame: Frame) -> Any:
         """`number - tensor`: as the operation on the tensor, keeping what its own row says it keeps."""
@@ -161,6 +167,9 @@ class Tensors(Calls):
         special = {"__sub__": "rsub", "__truediv__": "reciprocal", "__pow__": "exp"}.get(name)
         if special == "rsub":
             return self.apply("rsub", [tensor, other], {}, node, frame)
+        if special == "reciprocal":
+            inverse = self.apply(special, [tensor], {}, node, frame)
+            return self.apply("mul", [inverse, other], {}, node, frame)
         if special is not None:
             return self.apply(special, [tensor], {}, node, frame)
         return self.doubtful_result(tensor, node, frame)
@@ -660,10 +669,16 @@ class Tensors(Calls):
         self.rebase(row, bound, own, requires, node, frame)
         return own
 
-    def check_write(self, own: Tensor, bound: Bound | None, node: Any, frame: Frame, op: str) -> None:
-        """What torch refuses to write in place (check_inplace in torch/csrc/autograd/VariableTypeUtils.h)."""
+    def check_write(
+        self, own: Tensor, bound: Bound | None, node: Any, frame: Frame, op: str, whole: bool = True
+    ) -> None:
+        """What torch refuses to write in place (check_inplace in torch/csrc/autograd/VariableTypeUtils.h).
+
+        `whole` is False where only a part of the tensor is written, which may not overlap itself.
+        """
         if (
-            own.result_of in ("expand", "expand_as", "broadcast_to")
+            whole
+            and own.result_of in ("expand", "expand_as", "broadcast_to")
             and own.origin.kind == "computed"
             and _repeats(own)
         ):
@@ -1135,6 +1150,8 @@ def value_kind(value: Any) -> str:
         return "matrix" if len(value.shape) <= 2 else "batch"
     if kind is bool:
         return "true" if value else "false"
+    if kind is int and value == 1:
+        return "one"
     if kind in (int, float) or (kind is Some and value.type in ("int", "float", "number")):
         return "number"
     if kind is Dtype:
@@ -1144,6 +1161,9 @@ def value_kind(value: Any) -> str:
     if value is Ellipsis or kind.__name__ == "SliceValue":
         return "basic"
     if kind is Sequence:
+        ones = value.items and all(type(one) is int and one == 1 for one in value.items)
+        if ones and value.kind == "tuple" and value.rest is MISSING:
+            return "ones"
         if value.kind == "list" or any(type(one) is Tensor or type(one) is Sequence for one in value.items):
             return "advanced"
         return "basic" if value.rest is MISSING else "value"

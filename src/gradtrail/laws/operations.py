@@ -130,18 +130,17 @@ VALUE_KINDS = (
     "true",
     "false",
     "number",
+    "one",
+    "ones",
     "basic",
     "advanced",
     "value",
 )
-"""How an argument's value is told apart for overloads: "matrix" is a tensor known to have at most two
-dimensions, "batch" one known to have three or more, "tensor" any; "true" and "false" the constants, "text" a
-str,
-"number" an int or float, "basic" an index that makes a view (a slice, None, an ellipsis, a tuple of these"
-" and of
-ints), "advanced" one that copies (a list, or a tuple that holds a list or a tensor), "value" anything else
-or not
-known."""
+"""How an argument's value is told apart for overloads: "matrix" is a tensor known to have at most two dimensions,
+"batch" one known to have three or more, "tensor" any; "true" and "false" the constants, "text" a str, "number" an
+int or float, "one" the number 1, "ones" that or a tuple of nothing else, "basic" an index that makes a view (a
+slice, None, an ellipsis, a tuple of these and of ints), "advanced" one that copies (a list, or a tuple that holds a
+list or a tensor), "value" anything else."""
 
 HOMES = ("both", "method", "attribute", "function")
 """Where an operation is found: on Tensor and in torch, only on Tensor, as a property of it, only in a
@@ -232,7 +231,16 @@ class Operation:
 
 
 def _is_kind(given: str, wanted: str) -> bool:
-    return wanted in ("", given) or (wanted == "tensor" and given in ("matrix", "batch"))
+    return wanted in ("", given, *_SPECIAL_KINDS.get(given, ()))
+
+
+_SPECIAL_KINDS = {
+    "matrix": ("tensor",),
+    "batch": ("tensor",),
+    "one": ("number", "ones"),
+    "ones": ("basic",),
+}
+"""The wider kinds that a value of a special kind is of as well."""
 
 
 class RowError(ValueError):

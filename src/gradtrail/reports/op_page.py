@@ -34,6 +34,8 @@ _KINDS = {
     "true": "`{argument}` true",
     "false": "`{argument}` false",
     "number": "a number as `{argument}`",
+    "one": "the number 1 as `{argument}`",
+    "ones": "only ones as `{argument}`",
     "basic": "a basic index as `{argument}`",
     "advanced": "an advanced index as `{argument}`",
     "value": "a value as `{argument}`",

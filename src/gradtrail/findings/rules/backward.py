@@ -337,6 +337,39 @@ class SecondBackward(Rule):
     )
     near_misses = (
         NearMiss(
+            "a branch that one round takes",
+            """
+                import torch
+                x = torch.ones(2, requires_grad=True)
+                y = x.exp().sum()
+                k = 0
+                while k < eval("4"):
+                    if k == 2:
+                        y.backward()
+                    k += 1
+            """,
+        ),
+        NearMiss(
+            "each of several modules keeps a result of its own",
+            """
+                import torch
+
+                class Layer(torch.nn.Module):
+                    def forward(self, x):
+                        self.kept = x * 2
+                        return self.kept
+
+                layers = []
+                for _ in range(eval("2")):
+                    layers.append(Layer())
+                x = torch.ones(1, requires_grad=True)
+                for layer in [one for _, one in zip(range(9), layers)]:
+                    layer(x.exp())
+                for layer in [one for _, one in zip(range(9), layers)]:
+                    layer.kept.sum().backward()
+            """,
+        ),
+        NearMiss(
             "the graph is retained",
             """
                 import torch

@@ -326,6 +326,27 @@ class InPlaceOnSavedTensor(Rule):
     )
     near_misses = (
         NearMiss(
+            "what a number divided by a tensor gives",
+            """
+                import torch
+                x = torch.ones(3, requires_grad=True)
+                y = 1 / x
+                y += 1
+                y.sum().backward()
+            """,
+        ),
+        NearMiss(
+            "pooled to one value each, which is a mean",
+            """
+                import torch
+                x = torch.rand(1, 1, 5, 5, requires_grad=True)
+                features = x * 2
+                pooled = torch.nn.AdaptiveAvgPool2d((1, 1))(features)
+                features += 1
+                (features.sum() + pooled.sum()).backward()
+            """,
+        ),
+        NearMiss(
             "an addition keeps nothing",
             """
                 import torch
@@ -464,6 +485,14 @@ class ExpandedInPlace(Rule):
         ),
     )
     near_misses = (
+        NearMiss(
+            "one of the rows that share their memory",
+            """
+                import torch
+                rows = torch.zeros(1, 3).expand(4, 3)
+                rows[0] = 1
+            """,
+        ),
         NearMiss(
             "a copy of what was expanded",
             "import torch\nmean = torch.zeros(1, 3).expand(4, 3).clone()\nmean += torch.ones(4, 3)",

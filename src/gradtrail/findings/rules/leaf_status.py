@@ -251,6 +251,21 @@ class GradOfNonLeaf(Rule):
     )
     near_misses = (
         NearMiss(
+            "retained through a list of unknown length",
+            """
+                import torch
+                x = torch.ones(1, requires_grad=True)
+                parts = []
+                for _ in range(eval("2")):
+                    y = x * 2
+                    parts.append({"y": y})
+                for y in [part["y"] for part in parts]:
+                    y.retain_grad()
+                (parts[0]["y"] * 2).sum().backward()
+                grad = parts[0]["y"].grad
+            """,
+        ),
+        NearMiss(
             "the gradient is retained",
             """
                 import torch

@@ -84,6 +84,49 @@ class NumpyOfTensorThatRequiresGrad(Rule):
     )
     near_misses = (
         NearMiss(
+            "the last of several, frozen through the list that holds them",
+            """
+                import torch
+                weights = []
+                for _ in range(eval("2")):
+                    weight = torch.ones(2, requires_grad=True)
+                    weights.append(weight)
+                for one in weights:
+                    one.requires_grad_(False)
+                array = weight.numpy()
+            """,
+        ),
+        NearMiss(
+            "layers made in a loop and frozen in another",
+            """
+                import torch
+                layers = []
+                for _ in range(eval("2")):
+                    layers.append(torch.nn.Linear(2, 2))
+                for layer in layers:
+                    for parameter in layer.parameters():
+                        parameter.requires_grad = False
+                for layer in layers:
+                    array = layer(torch.ones(1, 2)).numpy()
+            """,
+        ),
+        NearMiss(
+            "kept under a name that is not known",
+            """
+                import torch
+
+                class Holder:
+                    pass
+
+                holder, number = Holder(), eval("0")
+                weight = torch.ones(2, requires_grad=True)
+                setattr(holder, f"weight{number}", weight)
+                for one in vars(holder).values():
+                    one.requires_grad_(False)
+                array = weight.numpy()
+            """,
+        ),
+        NearMiss(
             "numbers of numpy, which leave the operation to the tensor",
             """
                 import numpy as np

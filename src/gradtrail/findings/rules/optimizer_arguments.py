@@ -78,6 +78,16 @@ class EmptyParameterList(Rule):
     )
     near_misses = (
         NearMiss(
+            "a layer of a list that a loop has filled",
+            """
+                import torch
+                layers = []
+                for _ in range(eval("2")):
+                    layers.append(torch.nn.Linear(2, 2))
+                opt = torch.optim.SGD(layers[0].parameters(), lr=0.1)
+            """,
+        ),
+        NearMiss(
             "a layer that is not known",
             """
                 import torch

@@ -28,6 +28,7 @@ from gradtrail.interp.values import (
     Sequence,
     Tensor,
     Unknown,
+    may_be_tensor,
 )
 from gradtrail.laws import dtypes
 from gradtrail.laws.numpy_bridge import BridgeFacts, refusal
@@ -202,13 +203,15 @@ def setitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     row = m.row("copy_")
     bound = m.bind_row(row, bound_args, {}, node, frame)
     bound.tensors = [("self", own)] + ([("other", value)] if type(value) is Tensor else [])
-    bound.doubt = type(value) is Unknown
+    bound.doubt = may_be_tensor(value)
     if m.modes.grad_mode is True and own.requires == YES and own.leaf & NON_LEAF == 0:
         # An advanced index writes the tensor itself; a basic one writes a view of it.
         advanced = _is_mask(key)
         key_of_message = "leaf-in-place" if advanced else "leaf-view-in-place"
         m.refuse(key_of_message, node, frame, m.seen(own, node, frame), op="__setitem__")
-    m.check_write(own, bound, node, frame, "__setitem__")
+    whole = key is Ellipsis or _is_mask(key)
+    whole = whole or (type(key) is SliceValue and (key.start, key.stop, key.step) == (None, None, None))
+    m.check_write(own, bound, node, frame, "__setitem__", whole)
     requires = own.requires if m.modes.grad_mode is not False else NO
     if type(value) is Tensor and m.modes.grad_mode is not False:
         requires = YES if value.requires == YES and m.modes.grad_mode else requires | value.requires

@@ -19,7 +19,8 @@ ROWS: dict[str, str] = {
     "nn.functional.adaptive_avg_pool1d": "(self, output_size...) new SqueezeBackward1 composite dtype=same "
     "function",
     "nn.functional.adaptive_avg_pool2d": "(self, output_size:) new AdaptiveAvgPool2DBackward0 saves self "
-    "dtype=same function",
+    "dtype=same overloads=output_size@ones:nn.functional.adaptive_avg_pool2d.mean function",
+    "nn.functional.adaptive_avg_pool2d.mean": "(self, output_size:) new MeanBackward1 dtype=same function",
     "nn.functional.adaptive_avg_pool3d": "(self, output_size:) new composite dtype=same function",
     "nn.functional.adaptive_max_pool1d": "(self, output_size:, return_indices=False) new saves self "
     "composite dtype=same overloads=return_indices@true:nn.functional.adaptive_max_pool1d_with_indices "
