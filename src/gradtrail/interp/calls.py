@@ -70,6 +70,32 @@ _CHANGING = frozenset(
 )
 
 
+_HANDS_OUT = frozenset("__getitem__ get values items pop popitem setdefault copy __iter__".split())
+"""Methods of a container that give what it holds."""
+
+
+def _is_descriptor(member: Any) -> bool:
+    """Whether a member of a class is an object of the program that answers when it is read or set."""
+    return (
+        type(member) is Instance
+        and type(member.cls) is Class
+        and any(member.cls.find(name) is not MISSING for name in ("__get__", "__set__"))
+    )
+
+
+def _answers_by_itself(cls: Class) -> bool:
+    """Whether attributes of a class are not what was stored: a `__getattribute__`, a dict read by attribute."""
+    if cls.find("__getattribute__") is not MISSING:
+        return True
+    mapping = cls.library in (
+        "dict",
+        "collections.OrderedDict",
+        "collections.UserDict",
+        "collections.defaultdict",
+    )
+    return mapping and cls.find("__getattr__") is not MISSING
+
+
 def _changes(method: str) -> bool:
     """Whether a method may change a tensor or module in place."""
     return method in _CHANGING or (method.endswith("_") and not method.endswith("__"))
@@ -215,6 +241,12 @@ class Calls(Expressions):
             return self.fork_values(
                 function.values, lambda one: self.call(one, args, keywords, node, frame), frame
             )
+        if type(function) is Unknown:
+            # One of the methods of an object, it is not known which; with a tensor, rather one of its layers.
+            method = not any(type(value) is Tensor for value in (*args, *keywords.values()))
+            for one in function.either:
+                if type(one) is Instance and (method or one.library is None):
+                    self.open_up(one)
         return self.call_unknown([function, *args], keywords)
 
     def call_unknown(self, args: list[Any], keywords: dict[str, Any]) -> Any:
@@ -255,11 +287,17 @@ class Calls(Expressions):
         inner.owner = function.owner if function.owner is not None else owner
         self.bind_parameters(function, args, keywords, inner)
         if type(function.node) is ast.Lambda:
+            before = (self.modes.grad_mode, self.modes.inference_mode)
+            if function.mode is not None:
+                self.enter_mode(*function.mode)
             function.active += 1
             try:
                 return self.evaluate(function.node.body, inner)
             finally:
                 function.active -= 1
+                if function.mode is not None:
+                    self.heap.put(self.modes, "grad_mode", before[0])
+                    self.heap.put(self.modes, "inference_mode", before[1])
         if is_generator(function):
             if function.wrapper == "contextmanager":
                 manager = Instance(
@@ -589,6 +627,8 @@ class Calls(Expressions):
         member = cls.find(name) if type(cls) is Class else MISSING
         if type(member) is Function and member.kind == "property":
             return self.call_function(member, [instance], {}, node, frame)
+        if type(cls) is Class and (_is_descriptor(member) or _answers_by_itself(cls)):
+            return UNKNOWN
         value = instance.attributes.get(name, MISSING)
         if value is not MISSING:
             if type(value) is Lazy:
@@ -658,6 +698,13 @@ class Calls(Expressions):
         if kind is Instance:
             cls = receiver.cls
             member = cls.find(name) if type(cls) is Class else MISSING
+            own = cls.find("__setattr__") if type(cls) is Class else MISSING
+            if type(own) is Function and not own.active:
+                self.call_function(own, [receiver, name, value], {}, node, frame)
+                return
+            if _is_descriptor(member):
+                self.open_up(receiver)
+                return
             if type(member) is Function and member.kind == "property":
                 setter = member.attributes.get("setter")
                 if type(setter) is Function:
@@ -723,7 +770,10 @@ class Calls(Expressions):
         if kind is Unknown:
             if receiver.either and _changes(name):
                 self.touch(receiver)
-            return self.call_unknown([receiver, *args], keywords)
+            if name == "enter_context":  # of an ExitStack: it may switch the grad mode
+                self.enter_mode("unknown", None)
+            result = self.call_unknown([receiver, *args], keywords)
+            return receiver if receiver.either and name in _HANDS_OUT else result
         if kind is OneOf:
             return self.fork_values(
                 receiver.values, lambda one: self.call_method(one, name, args, keywords, node, frame), frame
@@ -796,7 +846,8 @@ class Calls(Expressions):
             return None
         if name.startswith("__i") and name[3:5] in ("ad", "su", "mu"):
             return self._instance_method(instance, "__" + name[3:], args, keywords, node, frame)
-        return self.call_unknown([instance, *args] if type(cls) is not Class else args, keywords)
+        own = type(cls) is Class and not cls.opaque
+        return self.call_unknown(args if own else [instance, *args], keywords)
 
     def _super_method(
         self, parent: Super, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame

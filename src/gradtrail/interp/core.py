@@ -85,6 +85,7 @@ class Core:
         self.arms = 0  # how many branches that are only possible are open
         self.arms_of_loop = 0  # the same where the innermost loop began
         self.again = False  # a loop goes over a value that stands for several once more
+        self.modes_before: list[tuple[Any, Any]] = []  # of the with-blocks whose manager is one of several
         self.devices_before: list[Any] = []  # of the `with torch.device(...)` blocks that are open
         self.optimized: set[int] = set()  # serials of tensors that an optimizer was handed
 
@@ -360,12 +361,17 @@ class Core:
             self.heap.put(value, "rest", UNKNOWN)
         elif kind is Iterator:
             self.heap.put(value, "position", UNKNOWN)
-        elif kind is Instance and not value.opened:
-            self.heap.put(value, "opened", True)
+        elif kind is Instance and (seen is None or value.serial not in seen):
+            if not value.opened:
+                self.heap.put(value, "opened", True)
             seen = set() if seen is None else seen
+            seen.add(value.serial)
             for name, item in list(value.attributes.items()):
                 if type(item) is Tensor:
-                    self._doubt(item)
+                    if item.requires != MAYBE or item.leaf != ANY_LEAF:
+                        self._doubt(item)
+                elif type(item) is Unknown:
+                    continue
                 elif type(item) is Instance or type(item) in (Sequence, Mapping):
                     self.open_up(item, seen)
                 else:

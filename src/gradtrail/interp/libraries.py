@@ -525,6 +525,8 @@ class Libraries(Making, Copying, Modules):
         handler = registry.OBJECT_METHODS.get(library, {}).get(name)
         if handler is not None:
             return handler(self, [instance, *args], keywords, node, frame, name)
+        if library in _MODES and name in ("__enter__", "__exit__", "__call__"):
+            return self._mode_method(instance, name, args, node, frame)
         if library in ("torch.nn.parallel.DistributedDataParallel", "torch.nn.DataParallel"):
             if name in ("__call__", "forward"):
                 return data_models.forward_of_ddp(self, instance, args, keywords, node, frame)
@@ -790,6 +792,15 @@ class Libraries(Making, Copying, Modules):
     def enter(self, manager: Any, node: Any, frame: Frame) -> Any:
         """`with manager:` begins; the value that `as` binds."""
         manager = self.settle(manager)
+        if type(manager) is OneOf:
+            modes = {one.library for one in manager.values if type(one) is Instance and one.library in _MODES}
+            off = modes <= {"torch.no_grad", "torch.inference_mode"} and len(modes) > 1
+            self.modes_before.append((self.modes.grad_mode, self.modes.inference_mode))
+            if modes:
+                self.enter_mode("unknown", None)
+                if off and all(type(one) is Instance and one.library in modes for one in manager.values):
+                    self.heap.put(self.modes, "grad_mode", False)
+            return UNKNOWN
         if type(manager) is Instance:
             if manager.library in _MODES:
                 before = (
@@ -845,6 +856,10 @@ class Libraries(Making, Copying, Modules):
     def exit(self, manager: Any, node: Any, frame: Frame) -> None:
         """`with manager:` ends."""
         manager = self.settle(manager)
+        if type(manager) is OneOf and self.modes_before:
+            grad_mode, inference_mode = self.modes_before.pop()
+            self.heap.put(self.modes, "grad_mode", grad_mode)
+            self.heap.put(self.modes, "inference_mode", inference_mode)
         if type(manager) is Instance:
             if manager.library in _MODES:
                 self.restore_modes(manager)
@@ -860,6 +875,19 @@ class Libraries(Making, Copying, Modules):
             self.heap.put(
                 self.modes, "grad_mode", True if self.modes.grad_mode is None else self.modes.grad_mode
             )
+
+    def _mode_method(self, mode: Instance, name: str, args: list[Any], node: Any, frame: Frame) -> Any:
+        """A grad mode that is entered by hand, or wraps a function."""
+        if name == "__enter__":
+            return self.enter(mode, node, frame)
+        if name == "__exit__":
+            return self.exit(mode, node, frame)
+        wrapped = self.settle(args[0]) if args else UNKNOWN
+        if type(wrapped) is not Function:
+            return self.call_unknown(args, {})
+        function = wrapped.copy()
+        function.mode = ((mode.library or "").rpartition(".")[2], mode.state.get("mode"))
+        return function
 
     def restore_modes(self, manager: Any) -> None:
         """Leave a grad mode, also on a way out of the middle of its block."""

@@ -30,6 +30,7 @@ from gradtrail.interp.values import (
     Sequence,
     Some,
     Tensor,
+    Unknown,
 )
 
 _WIDENED: dict[type, Some] = {int: INT, float: Some("float"), bool: Some("bool"), str: Some("str")}
@@ -293,8 +294,8 @@ class Loops(Statements):
         kind = type(value)
         if kind is Sequence:
             return value.items, value.rest
-        if value is FREE:
-            return (), FREE
+        if value is FREE or (kind is Unknown and value.either):
+            return (), value
         if kind is Mapping:
             return tuple(value.entries), (MISSING if value.rest is MISSING else UNKNOWN)
         if kind is Range:

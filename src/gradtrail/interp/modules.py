@@ -370,6 +370,8 @@ class Modules(Trails):
             return True
         if name == "T_destination":
             return UNKNOWN
+        if name in ("_modules", "_parameters", "_buffers"):
+            return Unknown("its parts by name", (module,))
         recomputed = module.state.get(f"recomputed {name}")
         if recomputed is not None and callable(recomputed):
             return recomputed()
@@ -989,7 +991,7 @@ class Modules(Trails):
         name = args[0] if args else None
         value: Any = module
         if type(name) is not str:
-            return UNKNOWN
+            return Unknown("some part", (module,))
         for part in name.split("."):
             if part:
                 value = self.attribute(self.settle(value), part, node, frame)

@@ -454,6 +454,13 @@ class Function:
         self.attributes: dict[str, Any] = {}
         self.once = False  # @once_differentiable
 
+    def copy(self) -> Function:
+        """The same function once more, to be wrapped."""
+        twin = Function(self.name, self.node, self.space, self.scope)
+        for slot in self.__slots__:
+            setattr(twin, slot, getattr(self, slot))
+        return twin
+
     def open(self) -> bool:
         """See that the body is there, which may have been left out so far; whether it could be parsed."""
         return not self.space.bodies or self.space.open(self.node)

@@ -84,6 +84,121 @@ class NumpyOfTensorThatRequiresGrad(Rule):
     )
     near_misses = (
         NearMiss(
+            "frozen through a name that is not known",
+            """
+                import torch
+                from torch import nn
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.first, self.last = nn.Linear(2, 2), nn.Linear(2, 2)
+
+                x = torch.ones(1, 2)
+                net = Net()
+                for name in eval("['first']"):
+                    getattr(net, name).requires_grad_(False)
+                array = net.first(x).numpy()
+                net = Net()
+                net.get_submodule(eval("'first'")).requires_grad_(False)
+                array = net.first(x).numpy()
+                net = Net()
+                for name, layer in net._modules.items():
+                    layer.requires_grad_(False)
+                array = net.first(x).numpy()
+                net = Net()
+                setattr(net, eval("'first'"), nn.Linear(2, 2).requires_grad_(False))
+                array = net.first(x).numpy()
+                net = Net()
+                getattr(net, eval("'requires_grad_'"))(False)
+                array = net.first(x).numpy()
+            """,
+        ),
+        NearMiss(
+            "grad mode switched in less usual ways",
+            """
+                import contextlib
+                import torch
+                net, x = torch.nn.Linear(2, 2), torch.ones(1, 2)
+                with contextlib.ExitStack() as stack:
+                    stack.enter_context(torch.no_grad())
+                    array = net(x).numpy()
+                mode = torch.no_grad()
+                mode.__enter__()
+                array = net(x).numpy()
+                mode.__exit__(None, None, None)
+                mode = torch.inference_mode if eval("True") else torch.no_grad
+                with mode():
+                    array = net(x).numpy()
+                mode = torch.enable_grad if eval("False") else torch.no_grad
+                with mode():
+                    array = net(x).numpy()
+                array = torch.no_grad()(lambda: net(x))().numpy()
+            """,
+        ),
+        NearMiss(
+            "attributes that are not what was stored",
+            """
+                import torch
+                w = torch.rand(3, requires_grad=True)
+
+                class Detaching:
+                    def __setattr__(self, name, value):
+                        object.__setattr__(self, name, value.detach())
+
+                class Reading:
+                    def __getattribute__(self, name):
+                        return object.__getattribute__(self, name).detach()
+
+                class Descriptor:
+                    def __get__(self, owner, cls=None):
+                        return owner.kept.detach()
+
+                    def __set__(self, owner, value):
+                        owner.kept = value
+
+                class Described:
+                    y = Descriptor()
+
+                class Options(dict):
+                    __getattr__ = dict.__getitem__
+                    __setattr__ = dict.__setitem__
+
+                for holder in (Detaching(), Reading(), Described()):
+                    holder.y = w.exp()
+                    array = holder.y.numpy()
+                options = Options()
+                options.y = w.exp()
+                options["y"] = options.y.detach()
+                array = options.y.numpy()
+            """,
+        ),
+        NearMiss(
+            "a method that is not known has changed the object",
+            """
+                import torch
+                w = torch.rand(3, requires_grad=True)
+                Base = eval("type('Base', (), {'finish': lambda self: setattr(self, 'y', self.y.detach())})")
+
+                class Trainer(Base):
+                    def __init__(self):
+                        self.y = w.exp()
+
+                    def fire(self, event):
+                        getattr(self, "on_" + event)()
+
+                    def on_end(self):
+                        self.y = self.y.detach()
+
+                trainer = Trainer()
+                trainer.finish()
+                array = trainer.y.numpy()
+                trainer = Trainer()
+                trainer.fire(eval("'end'"))
+                array = trainer.y.numpy()
+            """,
+        ),
+        NearMiss(
             "the last of several, frozen through the list that holds them",
             """
                 import torch

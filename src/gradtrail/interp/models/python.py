@@ -261,7 +261,7 @@ def _getattr(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
                 else UNKNOWN
             )
         return m.attribute(value, args[1], node, frame)
-    return UNKNOWN
+    return Unknown("some attribute", (value,)) if type(value) in (Instance, Tensor) else UNKNOWN
 
 
 def _has(m: Any, value: Instance, name: str) -> bool:
@@ -289,8 +289,8 @@ def _setattr(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
     value = m.settle(args[0])
     if len(args) == 3 and type(args[1]) is str:
         m.set_attribute(value, args[1], m.settle(args[2]), node, frame)
-    elif type(value) is Instance:
-        m.heap.put(value, "opened", True)
+    elif type(value) in (Instance, Tensor):
+        m.touch(Unknown("set under some name", (value,)))
         if len(args) == 3:  # whoever goes through the attributes finds it there
             m.touch(Unknown("kept under some name", (m.settle(args[2]),)))
     return None
