@@ -66,7 +66,7 @@ _CHANGING = frozenset(
     """to cuda cpu xpu half double float bfloat16 type train eval apply load_state_dict backward retain_grad
     parameters named_parameters modules named_modules children named_children add_module register_parameter
     register_buffer append extend insert __setitem__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__
-    __ipow__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__""".split()
+    update clear pop popitem __delitem__ _apply __ipow__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__""".split()
 )
 
 
@@ -468,6 +468,9 @@ class Calls(Expressions):
         if library == "typing.NamedTuple":
             return self._named_tuple(cls, args, keywords)
         found = cls.find("__new__")
+        if type(found) is Function:
+            self.call_unknown([UNKNOWN, *args], keywords)
+            return UNKNOWN  # made in its own way
         instance = self.new_instance(cls, library, node, frame)
         if found is not MISSING or cls.opaque:
             instance.opened = True
@@ -846,6 +849,9 @@ class Calls(Expressions):
             return None
         if name.startswith("__i") and name[3:5] in ("ad", "su", "mu"):
             return self._instance_method(instance, "__" + name[3:], args, keywords, node, frame)
+        if type(cls) is Class and type(cls.find("__getattr__")) is Function:
+            answer = self.instance_attribute(instance, name, node, frame)
+            return self.call(answer, args, keywords, node, frame)
         own = type(cls) is Class and not cls.opaque
         return self.call_unknown(args if own else [instance, *args], keywords)
 

@@ -84,6 +84,7 @@ class Core:
         self.layer: Any = None  # the library layer that is at work
         self.arms = 0  # how many branches that are only possible are open
         self.arms_of_loop = 0  # the same where the innermost loop began
+        self.choices = 0  # how many values that are one of several are looked at, one after the other
         self.again = False  # a loop goes over a value that stands for several once more
         self.modes_before: list[tuple[Any, Any]] = []  # of the with-blocks whose manager is one of several
         self.devices_before: list[Any] = []  # of the `with torch.device(...)` blocks that are open
@@ -320,7 +321,11 @@ class Core:
 
             return run
 
-        self.fork(frame, [arm(value) for value in values])
+        self.choices += 1
+        try:
+            self.fork(frame, [arm(value) for value in values])
+        finally:
+            self.choices -= 1
         return self.heap.joiner.all_of(tuple(results)) if results else UNKNOWN
 
     # Values
@@ -405,12 +410,18 @@ class Core:
     def kin(self, tensor: Tensor, joined: bool = True) -> list[Tensor]:
         """The tensors that a joined one may be, and with `joined` the joined ones that may be this one."""
         found: dict[int, Tensor] = {}
-        work = [(one, False) for one in tensor.either] + [(one, True) for one in tensor.part_of if joined]
-        while work and len(found) < _MOST_KIN:
-            one, upwards = work.pop()
+        below, above = list(tensor.either), list(tensor.part_of)
+        while below and len(found) < _MOST_KIN:
+            one = below.pop()
             if one.serial not in found:
                 found[one.serial] = one
-                work.extend((other, upwards) for other in (one.part_of if upwards else one.either))
+                below.extend(one.either)
+                above.extend(one.part_of)
+        while joined and above and len(found) < _MOST_KIN:
+            one = above.pop()
+            if one is not tensor and one.serial not in found:
+                found[one.serial] = one
+                above.extend(one.part_of)
         return list(found.values())
 
     def _doubt(self, tensor: Tensor) -> None:

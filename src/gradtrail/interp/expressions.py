@@ -169,6 +169,8 @@ class Expressions(Loops):
                     keywords["**"] = UNKNOWN
                 else:
                     keywords["**"] = UNKNOWN
+        if "**" in keywords:
+            keywords = OpenKeywords(keywords)
         return args, keywords
 
     def e_binary(self, node: ast.BinOp, frame: Frame) -> Any:
@@ -484,6 +486,14 @@ class Expressions(Loops):
 
     def e_starred(self, node: ast.Starred, frame: Frame) -> Any:
         return self.evaluate(node.value, frame)
+
+
+class OpenKeywords(dict[str, Any]):
+    """Keyword arguments of which a `**` has brought more: what is not among them is not known, not the default."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The argument of that name, or UNKNOWN."""
+        return super().get(key, UNKNOWN)
 
 
 class Rest:

@@ -1070,11 +1070,20 @@ def _gradient_count(node: Any) -> int | None:
                 if any(type(one) is ast.Starred for one in value.elts):
                     return None
                 counts.add(len(value.elts))
-            elif type(value) in (ast.BinOp, ast.UnaryOp):
+            elif type(value) in (ast.BinOp, ast.UnaryOp) and not _may_join_tuples(value):
                 counts.add(1)
             else:
                 return None
     return counts.pop() if len(counts) == 1 else None
+
+
+def _may_join_tuples(value: ast.expr) -> bool:
+    """Whether an operation may put tuples together rather than compute one gradient."""
+    return any(
+        type(part) in (ast.Tuple, ast.List, ast.GeneratorExp, ast.ListComp)
+        or (type(part) is ast.Call and getattr(part.func, "id", "") in ("tuple", "list", "sum"))
+        for part in ast.walk(value)
+    )
 
 
 def _is_method(name: str) -> bool:

@@ -406,7 +406,7 @@ class Modules(Trails):
             self.register(module, name, value, "module")
             return True
         if kind == "parameter":
-            if type(value) is Tensor and value.parameter is False:
+            if type(value) is Tensor and value.parameter is False and not module.opened:
                 self.refuse("assign-over-parameter", node, frame, self.seen(value, node, frame), name=name,
                             target=self._attribute_name(module, name, node))  # fmt: skip
             if value is None:
@@ -985,6 +985,13 @@ class Modules(Trails):
             self._doubt(tensor)
         return module
 
+    def m_untold(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
+        """A method by which anything may be done to the module."""
+        self.open_up(module)
+        return module
+
     def m_get(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
@@ -1118,7 +1125,7 @@ _METHODS: dict[str, Any] = {
     "requires_grad_": Modules.m_requires_grad, "zero_grad": Modules.m_zero_grad,
     "state_dict": Modules.m_state_dict, "load_state_dict": Modules.m_load_state_dict,
     "register_buffer": Modules.m_register_buffer, "register_parameter": Modules.m_register_parameter,
-    "add_module": Modules.m_add_module, "register_module": Modules.m_add_module, "apply": Modules.m_apply,
+    "add_module": Modules.m_add_module, "register_module": Modules.m_add_module, "apply": Modules.m_apply, "_apply": Modules.m_untold,
     "get_parameter": Modules.m_get, "get_submodule": Modules.m_get, "get_buffer": Modules.m_get,
     "share_memory": Modules.m_same, "compile": Modules.m_none, "extra_repr": Modules.m_none,
     "__init__": Modules.m_none, "set_submodule": Modules.m_none, "reset_parameters": Modules.m_none,

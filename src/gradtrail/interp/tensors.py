@@ -279,6 +279,13 @@ class Tensors(Calls):
             return self._result_without_tensors(row, bound, node, frame)
         if kind == "same":
             return own
+        if "dropout" in row.name and kind in ("maybe-same", "written"):
+            given = {**row.defaults, **bound.values}
+            if given.get("training") is False or given.get("p") == 0:
+                return own  # nothing is dropped, and nothing written
+            if given.get("training") is not True and given.get("inplace") is not False:
+                self.may_be_written(own)
+                return own
         inplace = bound.values.get("inplace", row.defaults.get("inplace", False))
         if inplace is True and kind in ("new", "maybe-same"):
             kind = "written"
@@ -497,8 +504,10 @@ class Tensors(Calls):
 
     def _lazy(self, row: Operation, own: Tensor) -> Any:
         if row.lazy in ("conj", "neg"):
-            if own.dtype is None:
+            if own.dtype is None or own.conj not in (False, row.lazy):
                 return None
+            if own.conj == row.lazy:
+                return False  # turned twice
             return row.lazy if dtypes.category(own.dtype) == "complex" else False
         if row.result in ("view", "views") and row.lazy == "" and row.name not in ("real",):
             return own.conj

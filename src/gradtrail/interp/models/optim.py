@@ -497,7 +497,8 @@ def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any,
     closure = argument(args, keywords, 0, "closure")
     result = None
     law = optimizers.optimizer((instance.library or "").rpartition(".")[2])
-    if law is not None and law.closure and closure is None and not args and type(instance.cls) is Library:
+    missing = law is not None and law.closure and closure is None and not args
+    if law is not None and missing and type(instance.cls) is Library and not m.choices:
         m.refuse("optimizer-closure-missing", node, frame, m.seen(instance, node, frame), optimizer=law.name)
     if closure is not None:
         before = m.modes.grad_mode

@@ -859,6 +859,11 @@ def _mapping_method(
             made = args[1] if len(args) > 1 else None
             put(value.entries, key, made)
             return made
+        if name == "setdefault":
+            made = args[1] if len(args) > 1 else None
+            known = m.heap.joiner.all_of((*value.entries.values(), value.rest))
+            m.put_entry(value, first, made)
+            return m.join(known, made)
         if name == "__getitem__" and value.default is not MISSING:
             made = m.call(value.default, [], {}, node, frame)
             m.put_entry(value, first, made)
