@@ -349,7 +349,7 @@ RECIPES.update(
         ),
         "tensor_split": ("f(6), 3", "f(6), (2, 4)"),
         # functions that the database lacks
-        "nn.functional.adaptive_avg_pool2d.mean": ("n(1, 2, 4, 4), 1", "n(2, 4, 4), (1, 1)"),
+        "nn.functional.adaptive_avg_pool2d": ("n(1, 2, 4, 4), 1", "n(2, 4, 4), (1, 1)"),
         "nn.functional.adaptive_max_pool1d_with_indices": ("n(1, 2, 6), 3",),
         "nn.functional.adaptive_max_pool2d_with_indices": ("n(1, 2, 6, 6), 3",),
         "nn.functional.adaptive_max_pool3d_with_indices": ("n(1, 2, 4, 4, 4), 2",),

@@ -74,16 +74,10 @@ def test_the_judge_notices_flipped_fields() -> None:
     assert sum(count for _, count in verdicts.values()) > 80
 
 
-def test_loading_the_tables_is_cheap() -> None:
-    code = (
-        "import gradtrail.laws.operations as o, time\n"
-        "before = time.process_time(); o.row_of('mul'); print(time.process_time() - before)"
-    )
-    times = [
-        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
-        for _ in range(5)
-    ]
-    assert min(times) < 0.003
+def test_a_row_is_read_when_it_is_asked_for() -> None:
+    code = "import gradtrail.laws.operations as o; o.operation('mul'); print(len(o._cache))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout
+    assert int(told) < 5
 
 
 def test_lookups() -> None:

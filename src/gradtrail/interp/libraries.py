@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from gradtrail.interp.events import Seen
 from gradtrail.interp.expressions import AVAILABLE, Rest
 from gradtrail.interp.frames import Frame, PathEnds
 from gradtrail.interp.models import data as data_models
@@ -772,7 +773,10 @@ class Libraries(Making, Copying, Modules):
         same = result is receiver
         if not same or type(node.func.value).__name__ in ("Name", "Attribute", "Subscript"):
             subject = self.seen(receiver, node, frame)
-            self.tell("result-dropped", node, frame, subject, certainty="wasteful", op=name, same=same,
+            if isinstance(node.func.value, (ast.Name, ast.Attribute, ast.Subscript)):
+                subject = Seen(self._source(node.func.value, frame), subject.facts, subject.trail)
+            arguments = "..." if node.args or node.keywords else ""
+            self.tell("result-dropped", node, frame, subject, certainty="wasteful", op=name, same=same, arguments=arguments,
                       off_cpu=result.same_on_cpu is receiver)  # fmt: skip
 
     def _receiver(self, node: Any, frame: Frame) -> Any:

@@ -389,8 +389,9 @@ class Modules(Trails):
         ):
             subject = self.seen(value, node, frame)
             self.refuse(
-                "module-not-initialized", node, frame, subject, name=self._attribute_name(module, name, node)
-            )
+                "module-not-initialized", node, frame, subject, name=self._attribute_name(module, name, node),
+                parameter=type(value) is Tensor,
+            )  # fmt: skip
         if type(value) is Tensor and value.parameter is True:
             if value.name is None or "." not in value.name:
                 value.name = self._attribute_name(module, name, node)

@@ -169,7 +169,10 @@ class Tensors(Calls):
             return self.apply("rsub", [tensor, other], {}, node, frame)
         if special == "reciprocal":
             inverse = self.apply(special, [tensor], {}, node, frame)
-            return self.apply("mul", [inverse, other], {}, node, frame)
+            result = self.apply("mul", [inverse, other], {}, node, frame)
+            if type(result) is Tensor and type(inverse) is Tensor:
+                result.steps = inverse.steps  # what is written there is a division
+            return result
         if special is not None:
             return self.apply(special, [tensor], {}, node, frame)
         return self.doubtful_result(tensor, node, frame)

@@ -167,6 +167,8 @@ class Trails(Graph):
             while caller is not None and id(caller) not in here:
                 if caller.caller is None or caller.call is None or not hasattr(caller.call, "lineno"):
                     break
+                if isinstance(caller.call, ast.stmt):
+                    break  # a class or function that is looked at without a call of it
                 steps.append(Step(self.place(caller.call, caller.caller), "call", text(SENTENCES["call"])))
                 caller = caller.caller
         return _shortened(steps)

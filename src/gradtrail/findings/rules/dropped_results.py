@@ -91,14 +91,24 @@ class DroppedResult(Rule):
     )
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
-        name, operation = name_of(event), event.fields["op"]
+        name, operation, arguments = name_of(event), event.fields["op"], event.fields["arguments"]
         yield diagnostic(
             self,
             event,
             text("the result of `{op}` is dropped: `{name}` stays as it was", op=operation, name=name),
             text("returns another tensor, which nobody keeps"),
             why=text("a method of a tensor without a trailing underscore changes nothing in place"),
-            help=text("keep the result: `{name} = {name}.{op}(...)`", name=name, op=operation)
+            help=text(
+                "keep the result: `{name} = {name}.{op}({arguments})`",
+                name=name,
+                op=operation,
+                arguments=arguments,
+            )
             if is_target(event)
-            else text("keep the result of `{code}.{op}(...)`", code=code_of(event), op=operation),
+            else text(
+                "keep the result of `{code}.{op}({arguments})`",
+                code=code_of(event),
+                op=operation,
+                arguments=arguments,
+            ),
         )

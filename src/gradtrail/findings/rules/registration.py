@@ -378,7 +378,10 @@ class ModuleNotInitialized(Rule):
             self,
             event,
             text("`{name}` is assigned before the module's super().__init__() has run", name=name),
-            text("AttributeError: cannot assign before Module.__init__() call"),
+            text(
+                "AttributeError: cannot assign {what} before Module.__init__() call",
+                what="parameters" if event.fields.get("parameter") else "module",
+            ),
             why=text("nn.Module.__init__ makes the tables in which parameters and layers are kept"),
             help=text("call super().__init__() first"),
         )

@@ -205,13 +205,11 @@ def setitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
     bound.tensors = [("self", own)] + ([("other", value)] if type(value) is Tensor else [])
     bound.doubt = may_be_tensor(value)
     if m.modes.grad_mode is True and own.requires == YES and own.leaf & NON_LEAF == 0:
-        # An advanced index writes the tensor itself; a basic one writes a view of it.
-        advanced = _is_mask(key)
+        # An advanced index writes the tensor itself, and so does one that takes all of it; others write a view.
+        advanced = _is_mask(key) or _is_whole(key)
         key_of_message = "leaf-in-place" if advanced else "leaf-view-in-place"
         m.refuse(key_of_message, node, frame, m.seen(own, node, frame), op="__setitem__")
-    whole = key is Ellipsis or _is_mask(key)
-    whole = whole or (type(key) is SliceValue and (key.start, key.stop, key.step) == (None, None, None))
-    m.check_write(own, bound, node, frame, "__setitem__", whole)
+    m.check_write(own, bound, node, frame, "__setitem__", _is_whole(key) or _is_mask(key))
     requires = own.requires if m.modes.grad_mode is not False else NO
     if type(value) is Tensor and m.modes.grad_mode is not False:
         requires = YES if value.requires == YES and m.modes.grad_mode else requires | value.requires
@@ -219,6 +217,15 @@ def setitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
         requires |= YES
     m.rebase(row, bound, own, requires, node, frame, slices=not _is_mask(key), op="__setitem__")
     return None
+
+
+def _is_whole(key: Any) -> bool:
+    """Whether an index takes all of a tensor: `x[:]`, `x[...]`, `x[:, :]`."""
+    if type(key) is Sequence and key.kind == "tuple":
+        return key.rest is MISSING and all(map(_is_whole, key.items))
+    return key is Ellipsis or (
+        type(key) is SliceValue and (key.start, key.stop) == (None, None) and key.step in (None, 1)
+    )
 
 
 def _is_mask(key: Any) -> bool:

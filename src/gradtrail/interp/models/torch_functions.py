@@ -71,6 +71,10 @@ class Making:
             name = "self" if key == "input" and "self" in law.args else key
             values[name] = value
             given.add(name)
+        if "**" in keywords:  # they may say any of these
+            for name in ("dtype", "device", "requires_grad"):
+                values.setdefault(name, UNKNOWN)
+                values[name] = UNKNOWN if name not in given else values[name]
         return _made(self, law, values, given, node, frame)
 
 
