@@ -27,6 +27,7 @@ optimizer = torch.optim.SGD([w], lr=0.1)
 OURS = """
 gradtrail
 gradtrail.findings
+gradtrail.findings.common_words
 gradtrail.findings.diagnostic
 gradtrail.findings.engine
 gradtrail.findings.index

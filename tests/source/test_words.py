@@ -36,7 +36,7 @@ def f():
 
 
 def test_a_quote_that_is_not_what_it_looks_like_hides_nothing() -> None:
-    assert Words([Word(b"backward")]).rows_in(b"import torch\nx = '\"\"\"'\nbackward\n") == [3]
+    assert Words([Word(b"backward")]).rows_in(b'import torch\nx = \'"""\'\nbackward\n') == [3]
 
 
 def test_rows_within_two_others() -> None:

@@ -57,3 +57,4 @@ class NotLookedAt(NamedTuple):
     filename: str
     reason: Text
     failed: bool = True  # False: a limit or a choice, not an unreadable path
+    partly: bool = False  # the rest of the file was looked at

@@ -218,9 +218,9 @@ class _Run:
             if count > self._found[key].count:
                 self._found[key] = self._found[key]._replace(count=count)
 
-    def leave_out(self, filename: str, reason: Text, failed: bool = True) -> None:
+    def leave_out(self, filename: str, reason: Text, failed: bool = True, partly: bool = False) -> None:
         """Remember what was not looked at, once."""
-        left_out = NotLookedAt(filename, reason, failed)
+        left_out = NotLookedAt(filename, reason, failed, partly)
         if left_out not in self._not_looked_at:
             self._not_looked_at.append(left_out)
 
@@ -242,7 +242,8 @@ class _Run:
             reason = text("does not parse as it is, and was read as a pasted snippet")
         else:
             return
-        self.leave_out(source.filename, reason, bool(rows) and source.filename != STANDARD_INPUT)
+        failed = bool(rows) and source.filename != STANDARD_INPUT
+        self.leave_out(source.filename, reason, failed, partly=bool(rows))
 
     def _journal(self, filename: str) -> Journal:
         if self._interpret is not None:

@@ -30,10 +30,14 @@ class Example(NamedTuple):
 
 
 class NearMiss(NamedTuple):
-    """A program that looks like the mistake and is right: the rule must stay quiet."""
+    """A program that looks like the mistake and is right: the rule must stay quiet.
+
+    Not `shown` on the rule's page are programs that try the mechanism rather than teach.
+    """
 
     title: str
     code: str
+    shown: bool = True
 
 
 class Rule:

@@ -33,4 +33,6 @@ def left_out(not_looked_at: Iterable[NotLookedAt]) -> LeftOut:
 
 def head(one: NotLookedAt) -> str:
     """How such a line begins."""
+    if one.partly:
+        return "looked at in part"
     return "not looked at" if one.failed else "note"

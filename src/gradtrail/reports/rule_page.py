@@ -18,7 +18,7 @@ def text_page(rule: type[Rule], width: int = 80) -> str:
     parts = [f"{rule.name} ({rule.severity})", "", folded(page_text(rule), width), ""]
     for example in rule.examples:
         parts += _text_example(example, width)
-    for near_miss in rule.near_misses:
+    for near_miss in _shown(rule):
         parts += _text_near_miss(near_miss, width)
     return "\n".join(parts).rstrip() + "\n"
 
@@ -31,9 +31,9 @@ def markdown_page(rule: type[Rule]) -> str:
     for example in rule.examples:
         parts += [f"### {example.title}", "", *_fence(example.bad), "", _torch_says(example), ""]
         parts += ["Put right:", "", *_fence(example.good), ""]
-    if rule.near_misses:
+    if _shown(rule):
         parts += ["## Looks like it, and is right", ""]
-    for near_miss in rule.near_misses:
+    for near_miss in _shown(rule):
         parts += [f"### {near_miss.title}", "", *_fence(near_miss.code), ""]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -92,6 +92,10 @@ def page_text(rule: type[Rule]) -> str:
 def marked(code: str) -> str:
     """`code` as it is shown: `# error` and `# cause` as arrows, no empty lines around it."""
     return _MARK.sub(r"# <- \1", textwrap.dedent(code).strip("\n"))
+
+
+def _shown(rule: type[Rule]) -> list[NearMiss]:
+    return [near_miss for near_miss in rule.near_misses if near_miss.shown]
 
 
 def _text_example(example: Example, width: int) -> list[str]:

@@ -58,6 +58,9 @@ def read_data(path: str) -> bytes:
 
 def from_data(filename: str, data: bytes) -> SourceText:
     """The source text that `data` holds, not parsed yet. Raises `Unreadable`."""
+    if data.lstrip()[:1] == b"{" and b'"nbformat"' in data:
+        # As JSON it would pass for an expression of Python.
+        raise Unreadable(filename, text("is a notebook, and notebooks are not read"))
     source, encoding = decode(filename, data)
     return SourceText(filename, data, source, encoding)
 

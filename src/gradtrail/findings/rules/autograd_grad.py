@@ -63,6 +63,7 @@ class UnusedGradInput(Rule):
                 y = nn.Linear(2, 1)(hidden(x))
                 grad, = torch.autograd.grad(y, x)
             """,
+            shown=False,
         ),
         NearMiss(
             "unused inputs are allowed",

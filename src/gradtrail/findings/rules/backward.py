@@ -110,6 +110,7 @@ class BackwardWithoutGraph(Rule):
                 model(image)
                 probe.loss.backward()
             """,
+            shown=False,
         ),
         NearMiss(
             "options read by a parser of a class of its own",
@@ -348,6 +349,7 @@ class SecondBackward(Rule):
                         y.backward()
                     k += 1
             """,
+            shown=False,
         ),
         NearMiss(
             "each of several modules keeps a result of its own",
@@ -368,6 +370,7 @@ class SecondBackward(Rule):
                 for layer in [one for _, one in zip(range(9), layers)]:
                     layer.kept.sum().backward()
             """,
+            shown=False,
         ),
         NearMiss(
             "the graph is retained",
@@ -394,7 +397,8 @@ class SecondBackward(Rule):
         name, carried = name_of(event), str(event.fields.get("carried", ""))
         headline = text("backward from `{name}` meets a part of the graph that was freed before", name=name)
         help = text(
-            "detach what is carried over, compute again what depends on parameters, or go backward once from the sum"
+            "detach what both have in common, or compute it again; where nothing is updated in between, go backward"
+            " once from the sum, or give the first backward retain_graph=True"
         )
         if event.fields.get("same_place"):
             headline = text(

@@ -76,6 +76,7 @@ class MixedDevices(Rule):
                 net = Net(eval("[(2, 2), (2, 2)]")).to("meta")
                 y = net(torch.ones(1, 2, device="meta"))
             """,
+            shown=False,
         ),
         NearMiss(
             "positions on the device of what another layer gave",
@@ -96,6 +97,7 @@ class MixedDevices(Rule):
 
                 y = Net()(torch.zeros(1, 3, dtype=torch.long))
             """,
+            shown=False,
         ),
         NearMiss(
             "a module that nobody makes here: it may be moved elsewhere",
@@ -237,6 +239,7 @@ class MixedDtypes(Rule):
                 x = torch.cat([eval("torch.ones(2, 1, dtype=torch.double)"), torch.zeros(2, 1)], -1)
                 y = torch.matmul(x, torch.arange(2, dtype=torch.double))
             """,
+            shown=False,
         ),
         NearMiss(
             "arithmetic and most losses promote",
@@ -269,7 +272,7 @@ class MixedDtypes(Rule):
                 dtype=dtype,
                 other=other,
             ),
-            text("RuntimeError: the dtypes do not match"),
+            text("torch refuses to mix these dtypes here"),
             why=text("arithmetic promotes its operands; matrix products, layers and some losses do not"),
             help=text("convert `{name}` where it comes in, and keep the result", name=name),
         )
@@ -440,10 +443,14 @@ class UnsupportedDtype(Rule):
         help = text("convert `{name}` where it comes in, and keep the result", name=name)
         why = text("indices are integers, masks are bools, and means and norms are of floating point numbers")
         if operation == "cross_entropy":
-            help = text("pass scores of shape (N, classes) and class numbers (int64) of shape (N,)")
-            why = text(
-                "a target with as many dimensions as the scores is read as the probabilities of classes"
-            )
+            if wanted == "int64":
+                help = text("make the class numbers integers: `{name}.long()`", name=name)
+                why = text("a target with fewer dimensions than the scores is read as the numbers of classes")
+            else:
+                help = text("pass scores of shape (N, classes) and class numbers (int64) of shape (N,)")
+                why = text(
+                    "a target with as many dimensions as the scores is read as the probabilities of classes"
+                )
         yield diagnostic(
             self,
             event,

@@ -28,7 +28,7 @@ class NonLeafInOptimizer(Rule):
 
     ## What to do
 
-    - Train this value: compute it first, then call `requires_grad_()` on the result, or wrap it in
+    - Train this value: detach what was computed, `x = (...).detach().requires_grad_()`, or wrap it in
       `nn.Parameter`. Its numbers stay, its history goes.
     - Train what it was computed from: hand the source to the optimizer, and compute from it anew in every step.
     """
@@ -207,7 +207,7 @@ def _repair(event: Event, name: str) -> Text:
             name=name,
         )
     return text(
-        "to train this value, compute it first and then call requires_grad_() on it; to train what it was"
+        "to train this value, make it a leaf: `{name} = (...).detach().requires_grad_()`; to train what it was"
         " computed from, hand that over and compute `{name}` in every step",
         name=name,
     )
@@ -264,6 +264,7 @@ class GradOfNonLeaf(Rule):
                 (parts[0]["y"] * 2).sum().backward()
                 grad = parts[0]["y"].grad
             """,
+            shown=False,
         ),
         NearMiss(
             "the gradient is retained",

@@ -113,6 +113,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
                 getattr(net, eval("'requires_grad_'"))(False)
                 array = net.first(x).numpy()
             """,
+            shown=False,
         ),
         NearMiss(
             "grad mode switched in less usual ways",
@@ -135,6 +136,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
                     array = net(x).numpy()
                 array = torch.no_grad()(lambda: net(x))().numpy()
             """,
+            shown=False,
         ),
         NearMiss(
             "attributes that are not what was stored",
@@ -197,6 +199,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
                 trainer.fire(eval("'end'"))
                 array = trainer.y.numpy()
             """,
+            shown=False,
         ),
         NearMiss(
             "the last of several, frozen through the list that holds them",
@@ -210,6 +213,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
                     one.requires_grad_(False)
                 array = weight.numpy()
             """,
+            shown=False,
         ),
         NearMiss(
             "layers made in a loop and frozen in another",
@@ -224,6 +228,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
                 for layer in layers:
                     array = layer(torch.ones(1, 2)).numpy()
             """,
+            shown=False,
         ),
         NearMiss(
             "kept under a name that is not known",
@@ -240,6 +245,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
                     one.requires_grad_(False)
                 array = weight.numpy()
             """,
+            shown=False,
         ),
         NearMiss(
             "numbers of numpy, which leave the operation to the tensor",
@@ -262,6 +268,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
                 chosen.requires_grad = False
                 array = w.numpy()
             """,
+            shown=False,
         ),
         NearMiss(
             "frozen as one that may be something unknown",
@@ -272,6 +279,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
                 chosen.requires_grad = False
                 array = w.numpy()
             """,
+            shown=False,
         ),
         NearMiss(
             "frozen layers, their number not known",
@@ -305,6 +313,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
                     parameter.requires_grad = False
                 array = net(torch.ones(1, 2)).numpy()
             """,
+            shown=False,
         ),
         NearMiss(
             "eval is not needed, no_grad is",

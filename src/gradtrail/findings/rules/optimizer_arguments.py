@@ -86,6 +86,7 @@ class EmptyParameterList(Rule):
                     layers.append(torch.nn.Linear(2, 2))
                 opt = torch.optim.SGD(layers[0].parameters(), lr=0.1)
             """,
+            shown=False,
         ),
         NearMiss(
             "a layer that is not known",
@@ -100,6 +101,7 @@ class EmptyParameterList(Rule):
 
                 opt = torch.optim.Adam(Net().parameters())
             """,
+            shown=False,
         ),
         NearMiss(
             "a layer that derives from a class that is not known",
@@ -119,6 +121,7 @@ class EmptyParameterList(Rule):
 
                 opt = torch.optim.Adam(Net().parameters())
             """,
+            shown=False,
         ),
         NearMiss(
             "layers that another method makes, in a class that nobody uses",
@@ -164,6 +167,10 @@ class EmptyParameterList(Rule):
             )
         elif any(step.kind == "used" for step in event.trail):
             help = text("make a list of it first, so that it can be used twice: list(...)")
+        elif event.subject is not None and not event.subject.facts.get("of", "").startswith("Module"):
+            help = text(
+                "see that something is in it: an iterator gives its items once, and a filter may let none pass"
+            )
         else:
             help = text("assign the modules and Parameters as attributes, so that nn.Module registers them")
         yield diagnostic(
