@@ -26,6 +26,7 @@ from gradtrail.interp.values import (
     Sequence,
     Tensor,
 )
+from gradtrail.laws import operations
 from gradtrail.laws.text import Text, text
 
 LONGEST_TRAIL = 7
@@ -86,10 +87,10 @@ SENTENCES: dict[str, str] = {
 def sentence(origin: Origin) -> Text:
     """What happened at an origin."""
     template = SENTENCES[origin.kind]
-    return text(
-        template,
-        **{key: value for key, value in (origin.fields or {}).items() if "{" + key + "}" in template},
-    )
+    fields = {key: value for key, value in (origin.fields or {}).items() if "{" + key + "}" in template}
+    if "op" in fields:
+        fields["op"] = operations.public_name(fields["op"])
+    return text(template, **fields)
 
 
 class Trails(Graph):

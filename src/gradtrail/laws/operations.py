@@ -536,6 +536,13 @@ def operation(name: str) -> Operation | None:
         return found
 
 
+def public_name(name: str) -> str:
+    """What an operation is called by those who use it: `pow` for the row of its overload "pow.number"."""
+    base = name.removeprefix("Tensor.")
+    whole, _, overload = base.rpartition(".")
+    return whole if overload and whole and operation(whole) is not None else base
+
+
 def method(name: str) -> Operation | None:
     """The row of a Tensor method, where it differs from the function of the same name.
 
