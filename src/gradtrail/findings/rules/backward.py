@@ -92,6 +92,15 @@ class BackwardWithoutGraph(Rule):
     )
     near_misses = (
         NearMiss(
+            "a factory whose keywords are not known",
+            """
+                import torch
+                options = eval("{'requires_grad': True}")
+                torch.zeros(3, **options).sum().backward()
+            """,
+            shown=False,
+        ),
+        NearMiss(
             "a layer added under a name that is not known",
             """
                 import torch
@@ -337,6 +346,18 @@ class SecondBackward(Rule):
         ),
     )
     near_misses = (
+        NearMiss(
+            "keywords that are not known",
+            """
+                import torch
+                options = eval("{'retain_graph': True}")
+                w = torch.rand(3, requires_grad=True)
+                y = w.exp().sum()
+                y.backward(**options)
+                y.backward()
+            """,
+            shown=False,
+        ),
         NearMiss(
             "a branch that one round takes",
             """

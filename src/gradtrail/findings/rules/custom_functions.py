@@ -167,6 +167,25 @@ class TooFewGradientsFromFunction(Rule):
     )
     near_misses = (
         NearMiss(
+            "gradients put together from tuples",
+            """
+                import torch
+
+                class Scale(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, factor, *tensors):
+                        ctx.count, ctx.factor = len(tensors), factor
+                        return sum(tensors) * factor
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return (None,) + (grad * ctx.factor,) * ctx.count
+
+                w = torch.rand(3, requires_grad=True)
+                Scale.apply(2.0, w, w.exp()).sum().backward()
+            """,
+        ),
+        NearMiss(
             "more than enough, the rest None",
             """
                 import torch

@@ -218,6 +218,15 @@ class MixedDtypes(Rule):
     )
     near_misses = (
         NearMiss(
+            "a dtype among keywords that are not known",
+            """
+                import torch
+                options = eval("{'dtype': torch.float64}")
+                y = torch.nn.Linear(2, 2).double()(torch.ones(1, 2, **options))
+            """,
+            shown=False,
+        ),
+        NearMiss(
             "told apart by their dtype first",
             """
                 import torch

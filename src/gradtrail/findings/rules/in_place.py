@@ -326,6 +326,15 @@ class InPlaceOnSavedTensor(Rule):
     )
     near_misses = (
         NearMiss(
+            "dropout in place that drops nothing",
+            """
+                import torch
+                from torch import nn
+                net = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Dropout(0.5, inplace=True)).eval()
+                net(torch.ones(1, 2)).sum().backward()
+            """,
+        ),
+        NearMiss(
             "what a number divided by a tensor gives",
             """
                 import torch

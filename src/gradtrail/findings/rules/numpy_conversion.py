@@ -474,6 +474,14 @@ class NumpyOfLazyConjugate(Rule):
     )
     near_misses = (
         NearMiss(
+            "conjugated twice",
+            """
+                import torch
+                z = torch.ones(2, 2, dtype=torch.cfloat)
+                array = z.conj().conj().numpy()
+            """,
+        ),
+        NearMiss(
             "arithmetic writes the conjugate out",
             """
                 import torch

@@ -78,6 +78,16 @@ class EmptyParameterList(Rule):
     )
     near_misses = (
         NearMiss(
+            "each parameter once",
+            """
+                import torch
+                seen = {}
+                for parameter in torch.nn.Linear(2, 2).parameters():
+                    seen.setdefault(id(parameter), parameter)
+                opt = torch.optim.SGD(list(seen.values()), lr=0.1)
+            """,
+        ),
+        NearMiss(
             "a layer of a list that a loop has filled",
             """
                 import torch
