@@ -84,6 +84,21 @@ class NumpyOfTensorThatRequiresGrad(Rule):
     )
     near_misses = (
         NearMiss(
+            "three layers, frozen one by one",
+            """
+                import torch
+                from torch import nn
+                layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)])
+                for layer in layers:
+                    for parameter in layer.parameters():
+                        parameter.requires_grad = False
+                x = torch.ones(1, 2)
+                for layer in layers:
+                    x = layer(x)
+                array = x.numpy()
+            """,
+        ),
+        NearMiss(
             "frozen through a name that is not known",
             """
                 import torch
