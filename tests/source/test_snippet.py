@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from gradtrail.source import snippet
 from gradtrail.source.reading import Unreadable
-from gradtrail.source.snippet import implied_imports
 from gradtrail.source.text import SourceText
 
 
@@ -193,40 +192,6 @@ def test_what_no_repair_helps_keeps_its_first_reason(text: str) -> None:
         row = error.lineno
     with pytest.raises(Unreadable, match=f"does not parse: line {row}: "):
         pasted(text)
-
-
-def test_names_without_an_import_have_their_usual_meaning() -> None:
-    tree = ast.parse("w = torch.ones(3)\nopt = optim.SGD([w])\nprint(np.array(w), F.relu(w))\n")
-    assert implied_imports(tree) == {
-        "F": "torch.nn.functional",
-        "np": "numpy",
-        "optim": "torch.optim",
-        "torch": "torch",
-    }
-
-
-@pytest.mark.parametrize(
-    "binding",
-    [
-        "import numpy as np",
-        "from jax import numpy as np",
-        "np = object()",
-        "def np(): ...",
-        "class np: ...",
-        "def f(np): ...",
-        "for np in x: ...",
-        "def f():\n    import numpy as np",
-        "from common import *",
-        "def f():\n    global np\n    np = 1",
-    ],
-)
-def test_a_name_that_is_bound_anywhere_is_not_implied(binding: str) -> None:
-    code = binding + "\nnp.array(1)\n"
-    assert implied_imports(ast.parse(code), code) == {}
-
-
-def test_a_name_that_is_not_used_is_not_implied() -> None:
-    assert implied_imports(ast.parse("x = 'np'"), "x = 'np'") == {}
 
 
 PIECES = [

@@ -127,7 +127,9 @@ class Loops(Statements):
                 signal = NORMAL
             if signal or raised:
                 break
-            if steady and (not sure or type(value) is int):  # items that are known are gone through one by one
+            if steady and (
+                not sure or type(value) is int
+            ):  # items that are known are gone through one by one
                 after = self._outline(level, started, begun, frame, counters)
                 if after is not None and after.goes_on_as(before):
                     ends.append(heap.snapshot(level))

@@ -15,19 +15,6 @@ from collections.abc import Iterator
 from gradtrail.source.reading import Unreadable, from_data, parsed
 from gradtrail.source.text import SourceText, split_lines
 
-USUAL_NAMES = {
-    "DataLoader": "torch.utils.data.DataLoader",
-    "F": "torch.nn.functional",
-    "Variable": "torch.autograd.Variable",
-    "nn": "torch.nn",
-    "np": "numpy",
-    "optim": "torch.optim",
-    "pd": "pandas",
-    "plt": "matplotlib.pyplot",
-    "torch": "torch",
-}
-"""What a name means in a snippet that uses it and nowhere says what it is."""
-
 _MOST_ROWS = 5000
 """A longer text is no snippet: it is not repaired."""
 
@@ -80,44 +67,6 @@ def repair(source: SourceText) -> SourceText | None:
                 if attempt.parses(mend):
                     return attempt.source(source)
     return None
-
-
-def implied_imports(tree: ast.Module, code: str | None = None) -> dict[str, str]:
-    """The usual names that `tree` uses and nowhere binds, with what they stand for.
-
-    Nothing is implied where a star import may have brought the name. With `code`, the text of the tree,
-    a file that imports what it uses is told apart without a walk over its tree.
-    """
-    wanted = set(USUAL_NAMES) - _imported(tree.body)
-    if code is not None:
-        wanted = {name for name in wanted if name in code}
-    if not wanted:
-        return {}
-    used: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Load):
-                used.add(node.id)
-            else:
-                wanted.discard(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            wanted.discard(node.name)
-        elif isinstance(node, ast.arg):
-            wanted.discard(node.arg)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            wanted -= _imported([node])
-            if any(alias.name == "*" for alias in node.names):
-                return {}
-    return {name: USUAL_NAMES[name] for name in sorted(wanted & used)}
-
-
-def _imported(statements: list[ast.stmt]) -> set[str]:
-    names = set()
-    for statement in statements:
-        if isinstance(statement, (ast.Import, ast.ImportFrom)):
-            for alias in statement.names:
-                names.add(alias.asname or alias.name.partition(".")[0])
-    return names
 
 
 class _Attempt:
