@@ -69,11 +69,18 @@ class Expressions(Loops):
 
     def evaluate(self, node: Any, frame: Frame) -> Any:
         """The value of an expression."""
-        try:
-            handler = _EXPRESSIONS[type(node)]
-        except KeyError:
-            return UNKNOWN
-        value = handler(self, node, frame)
+        kind = type(node)
+        if kind is ast.Name:  # every second expression is a name, and most are bound right here
+            value = frame.names.get(node.id, MISSING)
+            if value is MISSING or type(value) in _PUT_OFF_NAMES:
+                value = self.e_name(node, frame)
+        elif kind is ast.Constant:
+            value = node.value
+        else:
+            handler = _EXPRESSIONS.get(kind)
+            if handler is None:
+                return UNKNOWN
+            value = handler(self, node, frame)
         if self.on_value is not None:
             self.on_value(node, frame, value)
         return value

@@ -127,13 +127,11 @@ class Loops(Statements):
                 signal = NORMAL
             if signal or raised:
                 break
-            if steady and (
-                not sure or type(value) is int
-            ):  # items that are known are gone through one by one
+            # Items that are known are gone through one by one.
+            if steady and (not sure or type(value) is int):
                 after = self._outline(level, started, begun, frame, counters)
                 if after is not None and after.goes_on_as(before):
-                    ends.append(heap.snapshot(level))
-                    self._loosen(level, frame)
+                    self._loosen(level, frame)  # what holds after any further round holds after this one
                     break
                 before = after
         self.arms_of_loop, self.again = outside
