@@ -66,7 +66,7 @@ def words(found: tuple[Word, ...]) -> str:
 def word_literal(word: Word) -> str:
     """A word as it is made, without the parts that are empty."""
     parts = [repr(word.spelt)]
-    parts += [f"{name}={part!r}" for name, part in (("row", word.row), ("file", word.file)) if part]
+    parts += [f"{name}={part!r}" for name, part in list(word._asdict().items())[1:] if part]
     return f"Word({', '.join(parts)})"
 
 

@@ -52,3 +52,11 @@ def test_a_word_may_ask_for_more_in_its_row_or_in_its_file() -> None:
     words = Words([Word(b"expand", row=b"self", file=b"add_")])
     assert words.rows_in(b"import torch\nself.expand()\nexpand()\nx.add_(1)\n") == [2]
     assert words.rows_in(b"import torch\nself.expand()\n") == []
+
+
+def test_a_word_may_ask_for_what_follows_the_name_that_its_row_assigns_to() -> None:
+    words = Words([Word(rb"\.expand\(", then=rb" \+=")])
+    for row in (b"y = x.expand(2)", b"self.y = x.expand(2)", b"a, y: T = x.expand(2)"):
+        assert words.rows_in(b"import torch\n" + row + b"\ny += 1\n") == [2]
+        assert words.rows_in(b"import torch\n" + row + b"\nz += 1\ny\n") == []
+    assert words.rows_in(b"import torch\nf(x.expand(2) == 1)\nx += 1\n") == []

@@ -13,6 +13,9 @@ OPTIMIZER = (
 IN_PLACE = rb"[\w\])] *[-+*/%@&|^]=|\] *=[^=]|[a-z0-9](?<!requires_grad)_\("
 """Where a tensor may be written in place."""
 
+WRITTEN = rb"(?:\[[^\n]*\])?(?:\.\w+\([^\n]*\)|\.data)?(?: *[-+*/%@&|^]=|\.[a-z0-9_]+(?<!requires_grad)_\()|\[[^\n]*\] *=[^=]"
+"""What follows the name of a tensor where it, or a part of it, is written in place."""
+
 PRODUCT = rb"\bnn\.|\bF\.|linear|matmul|\bb?mm\(|einsum|@"
 """Where operands must be of one dtype: torch does not promote them."""
 

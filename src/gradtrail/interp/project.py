@@ -167,19 +167,19 @@ class Project:
 
     def find(self, dotted: str, importer: str, level: int = 0) -> str | None:
         """The project file that `import dotted` (with `level` leading dots) in `importer` means, or None."""
-        key = (os.path.dirname(importer) + "\0" * level, dotted)
+        key = (_folder(importer) + "\0" * level, dotted)
         if key not in self._found:
             self._found[key] = self._look_for(dotted, importer, level)
         return self._found[key]
 
     def shadows_library(self, dotted: str, importer: str) -> bool:
         """Whether a script's own folder holds a file of a library's name, which then is what it imports."""
-        folder = os.path.dirname(importer)
         head = dotted.partition(".")[0]
-        return (
-            head in _ALWAYS_LIBRARIES
-            and self._file(folder, head) is not None
-            and not self.files.exists(os.path.join(folder, "__init__.py"))
+        if head not in _ALWAYS_LIBRARIES:
+            return False
+        folder = _folder(importer)
+        return self._file(folder, head) is not None and not self.files.exists(
+            os.path.join(folder, "__init__.py")
         )
 
     def _look_for(self, dotted: str, importer: str, level: int) -> str | None:
@@ -229,6 +229,11 @@ class Project:
             path.append(os.path.join(here, "src"))
             self._roots[folder] = tuple(path)
         return self._roots[folder]
+
+
+def _folder(filename: str) -> str:
+    """The folder of a file with an absolute name, which is asked for at every import."""
+    return filename.rpartition(os.sep)[0] or os.path.dirname(filename)
 
 
 def _dotted(filename: str) -> str:

@@ -738,8 +738,10 @@ class Statements(Core):
             if alias.name == "*":
                 self._import_all(found, base, frame)
                 continue
-            sub = self.project.find((base + "." if base else "") + alias.name, importer, node.level)
-            if sub is not None and (found is None or found.endswith("__init__.py")):
+            sub = None
+            if found is None or found.endswith("__init__.py"):
+                sub = self.project.find((base + "." if base else "") + alias.name, importer, node.level)
+            if sub is not None:
                 self.bind(name, Lazy(sub, None), frame)
             elif found is not None:
                 self.bind(name, Lazy(found, alias.name), frame)

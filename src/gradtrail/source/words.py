@@ -11,16 +11,18 @@ from typing import NamedTuple
 class Word(NamedTuple):
     """How source code spells what a rule looks for: regular expressions over bytes.
 
-    `spelt` begins with a literal, or the search is slow. `row` must be found in the same row and `file`
-    anywhere in the file, when they are given.
+    `spelt` begins with a literal, or the search is slow. When they are given, `row` must be found in the
+    same row, `file` anywhere in the file, and `then` somewhere right after the name that the row assigns to.
     """
 
     spelt: bytes
     row: bytes = b""
     file: bytes = b""
+    then: bytes = b""
 
 
-_LONG_QUOTES = re.compile(rb'"""|\'\'\'')
+_LONG_QUOTES = (b'"""', b"'''")
+_ASSIGNED = re.compile(rb"[^=\n]*?(\w+) *(?::[^=\n]*)?=(?!=)")
 
 
 class Words:
@@ -57,7 +59,12 @@ class _Family:
     def __init__(self, words: list[Word]) -> None:
         self._any = re.compile(b"|".join(word.spelt for word in words))
         self._members = [
-            (re.compile(word.spelt), re.compile(word.row) if word.row else None, re.compile(word.file))
+            (
+                re.compile(word.spelt),
+                re.compile(word.row) if word.row else None,
+                re.compile(word.file) if word.file else None,
+                re.compile(word.then) if word.then else None,
+            )
             for word in words
         ]
 
@@ -66,12 +73,13 @@ class _Family:
         files: dict[re.Pattern[bytes], bool] = {}
 
         def stands_at(start: int) -> bool:
-            for spelt, row, file in self._members:
-                if spelt.match(data, start) and (row is None or row.search(_row_at(data, start))):
-                    if file not in files:
-                        files[file] = file.search(data) is not None
-                    if files[file]:
-                        return True
+            for spelt, row, file, then in self._members:
+                if not spelt.match(data, start) or (row is not None and not row.search(_row_at(data, start))):
+                    continue
+                if file is not None and file not in files:
+                    files[file] = file.search(data) is not None
+                if (file is None or files[file]) and (then is None or _is_named_again(data, start, then)):
+                    return True
             return False
 
         return [start for start in [match.start() for match in self._any.finditer(data)] if stands_at(start)]
@@ -83,6 +91,21 @@ def _row_at(data: bytes, offset: int) -> bytes:
     return data[data.rfind(b"\n", 0, offset) + 1 : len(data) if end < 0 else end]
 
 
+def _is_named_again(data: bytes, start: int, then: re.Pattern[bytes]) -> bool:
+    """Whether `then` follows, somewhere, the name that the row of `start` assigns to."""
+    assigned = _ASSIGNED.match(_row_at(data, start))
+    if assigned is None:
+        return False
+    name = assigned.group(1)
+    found = data.find(name)
+    while found >= 0:
+        found += len(name)
+        if then.match(data, found):
+            return True
+        found = data.find(name, found)
+    return False
+
+
 def any_within(rows: list[int], first: int, last: int) -> bool:
     """Whether one of `rows`, which are in order, lies between two others, these included."""
     index = bisect_left(rows, first)
@@ -91,7 +114,7 @@ def any_within(rows: list[int], first: int, last: int) -> bool:
 
 def _rows_of_code(data: bytes, starts: list[int]) -> list[int]:
     """The rows of the offsets that lie neither in a comment nor in a long string."""
-    quotes = [found.start() for found in _LONG_QUOTES.finditer(data)]
+    quotes = _long_quotes(data)
     if len(quotes) % 2:
         quotes = []  # one of them is not what it looks like
     rows: list[int] = []
@@ -104,3 +127,14 @@ def _rows_of_code(data: bytes, starts: list[int]) -> list[int]:
         if not data[data.rfind(b"\n", 0, start) + 1 : start].lstrip().startswith(b"#"):
             rows.append(row)
     return rows
+
+
+def _long_quotes(data: bytes) -> list[int]:
+    """Where the quotes of long strings stand."""
+    found: list[int] = []
+    for quotes in _LONG_QUOTES:
+        place = data.find(quotes)
+        while place >= 0:
+            found.append(place)
+            place = data.find(quotes, place + 3)
+    return sorted(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradtrail.findings.common_words import IN_PLACE, IN_PLACE_FUNCTION
+from gradtrail.findings.common_words import IN_PLACE, IN_PLACE_FUNCTION, WRITTEN
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
@@ -475,7 +475,11 @@ class ExpandedInPlace(Rule):
     """
 
     name = "expanded-in-place"
-    words = (Word(rb"\.expand(?:_as)?\(", file=IN_PLACE), Word(rb"broadcast_to\(", file=IN_PLACE))
+    words = (
+        Word(rb"\.expand(?:_as)?\(", then=WRITTEN),
+        Word(rb"\.expand(?:_as)?\([^\n]*\)\.\w+_\("),
+        Word(rb"broadcast_to\(", then=WRITTEN),
+    )
     hears = ("expanded-in-place",)
     examples = (
         Example(
