@@ -6,7 +6,7 @@ import ast
 
 from gradtrail.findings.diagnostic import Diagnostic, Fix, Step
 from gradtrail.findings.rule import Rule
-from gradtrail.interp.events import Event, Seen
+from gradtrail.interp.events import Event, Seen, shortened
 from gradtrail.laws.text import Text
 from gradtrail.source.place import Place
 
@@ -30,16 +30,17 @@ def diagnostic(
 ) -> Diagnostic:
     """The diagnostic of `rule` about `event`.
 
-    The trail is that of the event's subject, of `others`, and the event's own, in the order of the
-    program's lines where they stand in one file; it ends at the place, with `label`.
+    The trail is that of the event's subject, of `others`, and the event's own, in the order in which
+    things happened; it ends at the place, with `label`.
     """
     at = place or event.place
     told = certainty or event.certainty
     steps = _trail(event, others)
     kept = [step for step in steps if (step.place.filename, step.place.row) != (at.filename, at.row)]
-    if len(kept) > LONGEST_TRAIL - 1:
-        kept = [*kept[:2], *kept[-(LONGEST_TRAIL - 3) :]]
-    trail = (*kept, Step(at, "refused" if told.startswith("raises") else "found", label))
+    trail = (
+        *shortened(kept, LONGEST_TRAIL - 1),
+        Step(at, "refused" if told.startswith("raises") else "found", label),
+    )
     return Diagnostic(rule.name, severity or rule.severity, told, at, message, label, trail, why, help, fixes)
 
 
@@ -49,11 +50,33 @@ def _trail(event: Event, others: tuple[Seen, ...]) -> list[Step]:
         if seen is not None:
             steps.extend(seen.trail)
     steps.extend(step for step in event.trail if step.kind != "grad-on")
-    kept: list[Step] = []
+    telling = {_row_of(step) for step in steps if step.kind not in _WEAK}
+    kept: dict[tuple[str, int, str], Step] = {}
+    for step in _by_time(steps):
+        key = (*_row_of(step), step.kind)
+        if step.kind == "computed":
+            kept.pop(key, None)  # the last of several results in a row tells most
+        if key not in kept and (step.kind not in _WEAK or _row_of(step) not in telling):
+            kept[key] = step
+    return list(kept.values())
+
+
+_WEAK = ("call", "further-call", "construction", "stored", "made")
+"""Kinds of steps that say nothing more where another step stands in their row."""
+
+
+def _row_of(step: Step) -> tuple[str, int]:
+    return step.place.filename, step.place.row
+
+
+def _by_time(steps: list[Step]) -> list[Step]:
+    """The steps in the order in which they happened; one without a time stays behind the one before it."""
+    times: list[tuple[int, Step]] = []
+    time = 0
     for step in steps:
-        if not any(one.place == step.place and one.kind == step.kind for one in kept):
-            kept.append(step)
-    return kept
+        time = step.time or time
+        times.append((time, step))
+    return [step for _, step in sorted(times, key=lambda one: one[0])]
 
 
 def code_of(event: Event) -> str:

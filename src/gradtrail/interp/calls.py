@@ -786,8 +786,10 @@ class Calls(Expressions):
         if kind is Class and name == "apply" and receiver.library == "torch.autograd.Function":
             return self.apply_function(receiver, args, keywords, node, frame)
         if kind in (Class, Module, Function, Bound, Partial):
-            if kind is Bound or kind is Partial:
-                return self.call_unknown(args, keywords)
+            if (
+                kind is Bound or kind is Partial
+            ):  # or what a library object holds: all its attributes pass for methods
+                return self.call_unknown([receiver, *args], keywords)
             value = self.attribute(receiver, name, node, frame)
             if type(value) is Bound and type(value.method) is str:
                 return UNKNOWN
@@ -853,7 +855,8 @@ class Calls(Expressions):
             answer = self.instance_attribute(instance, name, node, frame)
             return self.call(answer, args, keywords, node, frame)
         own = type(cls) is Class and not cls.opaque
-        return self.call_unknown(args if own else [instance, *args], keywords)
+        self.call_unknown(args if own else [instance, *args], keywords)
+        return UNKNOWN
 
     def _super_method(
         self, parent: Super, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
@@ -874,7 +877,8 @@ class Calls(Expressions):
             return None
         if type(value) is Function:
             return self.call(value, args, keywords, node, frame)
-        return self.call_unknown(args, keywords)
+        self.call_unknown(args, keywords)
+        return UNKNOWN
 
     def is_instance(self, value: Any, wanted: Any) -> bool | None:
         """What `isinstance(value, wanted)` gives; None when it is not known."""

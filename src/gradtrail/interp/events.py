@@ -13,11 +13,36 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """One station of a trail: where, the kind of change, what happened."""
+    """One station of a trail: where, the kind of change, what happened.
+
+    `time` grows as the program runs; 0 says that the step goes with the one before it.
+    """
 
     place: Place
     kind: str
     text: Text
+    time: int = 0
+
+
+def shortened(steps: list[Step], most: int) -> list[Step]:
+    """At most so many of `steps`: first go calls elsewhere, then plain results, then whatever lies in the middle."""
+    left = list(steps)
+    for kinds in _LEAST_TELLING:
+        while len(left) > most:
+            less = [step for step in left[1:-1] if step.kind in kinds or not kinds]
+            if not less:
+                break
+            left.remove(less[len(less) // 2])
+    return left
+
+
+_LEAST_TELLING: tuple[tuple[str, ...], ...] = (
+    ("construction",),
+    ("further-call", "stored", "appended"),
+    ("computed",),
+    ("rebased", "parameter", "module-parameter", "created"),
+    (),
+)
 
 
 class Seen:

@@ -313,9 +313,12 @@ class Graph(Tensors):
         now = saved.storage.version
         since = (now.number if type(now) is AtLeast else now) - saved.version
         writes = list(saved.storage.writes[-since:])
+        told = {id(step.node) for step in saved.tensor.steps}
+        origin = graph_node.origin
+        keeps = Origin("keeps", origin.node, origin.frame, origin.fields, origin.parents, origin.serial)
         self.refuse(
             "saved-modified", node, frame, self.seen(saved.tensor, node, frame),
-            trail=self.steps_of([graph_node.origin, *writes], frame),
+            trail=self.steps_of([keeps, *(write for write in writes if id(write.node) not in told)], frame),
             op=graph_node.origin.fields.get("op", graph_node.name) if graph_node.origin.fields else graph_node.name,
             which=saved.name, written_by=(writes[0].fields or {}).get("op", "") if writes else "",
         )  # fmt: skip

@@ -502,7 +502,7 @@ class Modules(Trails):
             "ipu",
             "to_empty",
         ):
-            return self.move_module(module, name, args, keywords)
+            return self.move_module(module, name, args, keywords, node, frame)
         return self._container_method(module, name, args, keywords, node, frame)
 
     def m_call(
@@ -720,7 +720,15 @@ class Modules(Trails):
                 value = self.call_method(child, "__call__", [value], {}, node, frame)
         return value
 
-    def move_module(self, module: Instance, name: str, args: list[Any], keywords: dict[str, Any]) -> Instance:
+    def move_module(
+        self,
+        module: Instance,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
+    ) -> Instance:
         """`.to()`, `.cuda()`, `.double()`: parameters and buffers are moved in place, the same objects stay."""
         device: Any = MISSING
         dtype: Any = MISSING
@@ -746,9 +754,12 @@ class Modules(Trails):
         moved += self.branch_parameters(module)
         for one in (module, *self.branches_below(module)):
             moved += [value for _, value in self.buffers_of(one)]
+        placed = self.origin("placed", node, frame, device=device.told) if type(device) is Device else None
         for tensor in dict.fromkeys(moved):
             if device is not MISSING:
                 self.heap.put(tensor, "device", device)
+            if placed is not None:
+                self.note(tensor, placed)
             floating = tensor.dtype is None or dtypes.can_require_grad(tensor.dtype)
             if dtype is not MISSING and floating:
                 self.heap.put(tensor, "dtype", dtype)

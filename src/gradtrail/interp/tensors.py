@@ -30,6 +30,8 @@ from gradtrail.interp.values import (
     AtLeast,
     Device,
     Dtype,
+    Instance,
+    Mapping,
     Node,
     Origin,
     Range,
@@ -64,6 +66,9 @@ _DUNDER = {
     "__abs__": "abs", "__imatmul__": "matmul", "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift",
     "__imod__": "remainder_", "__ixor__": "bitwise_xor_",
 }  # fmt: skip
+
+_NO_OPERANDS = frozenset((Sequence, Mapping, Instance))
+"""Where a tensor should stand torch refuses these: the program is not what it is taken for."""
 
 _DEVICE_FREE = frozenset(
     (
@@ -239,7 +244,7 @@ class Tensors(Calls):
                 if value.base is not None:
                     self.refresh(value)
                 bound.tensors.append((name, value))
-            elif may_be_tensor(value):
+            elif may_be_tensor(value) or type(value) in _NO_OPERANDS:
                 bound.doubt = True
             values[name] = value
         return bound
@@ -946,7 +951,7 @@ class Tensors(Calls):
                 frame,
                 (own,),
                 op=name,
-                device=device.name if device else "",
+                device=device.told if device else "",
                 dtype=dtype or "",
             )
         )
@@ -1065,7 +1070,7 @@ class Tensors(Calls):
             return
         self.refuse(
             "device-mismatch", node, frame, self.seen(on_cpu, node, frame, "device"), (self.seen(away, node, frame, "device"),),
-            off_cpu=away.device.kind != "other", op=op, device=away.device.name,
+            off_cpu=away.device.kind != "other", op=op, device=away.device.told,
         )  # fmt: skip
 
     def check_dtypes(self, row: Operation, bound: Bound, node: Any, frame: Frame) -> None:

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradtrail.interp.events import Seen, Step
+from gradtrail.interp.events import Seen, Step, shortened
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import Graph
 from gradtrail.interp.values import (
+    CPU,
     LEAF_ELSEWHERE,
     LEAF_ON_CPU,
     NO,
@@ -34,6 +35,7 @@ LONGEST_TRAIL = 7
 SENTENCES: dict[str, str] = {
     "created": "a leaf: you created it",
     "created-no-grad": "created here, without requires_grad",
+    "created-on-cpu": "created here, on the CPU",
     "integers": "`{op}` gives {dtype} values, which carry no gradient",
     "parameter": "a parameter: a leaf that requires grad",
     "wrapped": "nn.Parameter makes it a new leaf",
@@ -42,6 +44,8 @@ SENTENCES: dict[str, str] = {
     "computed": "`{op}` returns a new tensor, computed from the ones before",
     "moved": "`{op}` to another device or dtype returns a new, computed tensor",
     "cast": "`{op}` converts to another dtype: a new, computed tensor",
+    "placed": "moved to `{device}` with its module",
+    "keeps": "`{op}` keeps it for backward",
     "detached": "`{op}` gives a tensor without history",
     "flagged": "requires_grad is set to {value} here",
     "stored": "kept as `{name}`",
@@ -57,7 +61,8 @@ SENTENCES: dict[str, str] = {
     "no-grad": "made while grad mode is off",
     "grad-off": "grad mode is switched off here, and stays off",
     "inference": "made in inference mode",
-    "call": "called here",
+    "call": "`{name}` is called here",
+    "call-of-nameless": "called here",
     "made": "made here",
     "batch": "a batch of the loader",
     "frozen": "requires_grad is switched off here",
@@ -89,8 +94,25 @@ def sentence(origin: Origin) -> Text:
     template = SENTENCES[origin.kind]
     fields = {key: value for key, value in (origin.fields or {}).items() if "{" + key + "}" in template}
     if "op" in fields:
-        fields["op"] = operations.public_name(fields["op"])
+        fields["op"] = _symbol(origin.node) or operations.public_name(fields["op"])
     return text(template, **fields)
+
+
+def _symbol(node: Any) -> str:
+    """How the program writes an operator; empty for anything else."""
+    kind = type(node)
+    if kind is ast.AugAssign:
+        return f"{_SYMBOLS[type(node.op)]}="
+    if kind is ast.Subscript:
+        return "[...]" if type(node.ctx) is ast.Load else "[...] ="
+    return _SYMBOLS.get(type(node.op), "") if kind is ast.BinOp or kind is ast.UnaryOp else ""
+
+
+_SYMBOLS: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+    ast.USub: "-", ast.Invert: "~",
+}  # fmt: skip
 
 
 class Trails(Graph):
@@ -103,7 +125,11 @@ class Trails(Graph):
         was lost), "dtype", "device", "shape", "inference".
         """
         if type(value) is Tensor:
-            origins = _lost(value, self.optimized) if story == "no-grad" else _chain(value, _CHOICES[story])
+            if story == "no-grad":
+                origins = _lost(value, self.optimized)
+            else:
+                origins = _chain(value, _CHOICES[story])
+            origins = [_told_in(story, origin, value) for origin in origins if _belongs(story, origin)]
             return Seen(self.name_of(value, node, frame), _facts(value), self.steps_of(origins, frame))
         if type(value) is Instance:
             return Seen(value.name or self._source(node, frame), {}, self.steps_of([value.origin], frame))
@@ -124,7 +150,7 @@ class Trails(Graph):
 
     def step_of(self, origin: Origin, frame: Frame) -> Step:
         """The step of one origin."""
-        return Step(self.place(origin.node, origin.frame), origin.kind, sentence(origin))
+        return Step(self.place(origin.node, origin.frame), origin.kind, sentence(origin), origin.serial)
 
     def recording_step(self, frame: Frame) -> tuple[Step, ...]:
         """That grad mode is on in the function of `frame`, if nothing in it calls backward."""
@@ -154,7 +180,7 @@ class Trails(Graph):
         )
 
     def steps_of(self, origins: Iterable[Origin], frame: Frame) -> tuple[Step, ...]:
-        """The steps of `origins` in order, with the calls that lead from `frame` to them; one a line."""
+        """The steps of `origins`, with the calls that lead from `frame` to them; one a line, in order of time."""
         here: set[int] = set()
         above: Frame | None = frame
         while above is not None:
@@ -163,16 +189,35 @@ class Trails(Graph):
         steps: list[Step] = []
         for origin in origins:
             steps.extend(self._layer_steps(origin))
+            steps.extend(self._calls_to(origin, frame, here))
             steps.append(self.step_of(origin, frame))
-            caller = origin.frame
-            while caller is not None and id(caller) not in here:
-                if caller.caller is None or caller.call is None or not hasattr(caller.call, "lineno"):
-                    break
-                if isinstance(caller.call, ast.stmt):
-                    break  # a class or function that is looked at without a call of it
-                steps.append(Step(self.place(caller.call, caller.caller), "call", text(SENTENCES["call"])))
-                caller = caller.caller
         return _shortened(steps)
+
+    def _calls_to(self, origin: Origin, frame: Frame, here: set[int]) -> list[Step]:
+        """The calls that lead to an origin from one of the frames `here`, the outermost first.
+
+        One that is made in the function of `frame` itself tells most.
+        """
+        calls: list[Step] = []
+        inner: Frame | None = origin.frame
+        while inner is not None and id(inner) not in here:
+            if _is_part(inner):
+                inner = inner.scope
+                continue
+            outer = inner.caller
+            if outer is None or inner.call is None or not hasattr(inner.call, "lineno"):
+                break
+            if isinstance(inner.call, ast.stmt):
+                break  # a class or function that is looked at without a call of it
+            kind = "further-call"
+            if outer is frame or (_is_part(outer) and outer.scope is frame):
+                kind = "call"
+            elif _class_made(inner):
+                kind = "construction"
+            calls.append(Step(self.place(inner.call, outer), kind, _call_of(inner), origin.serial))
+            inner = outer
+        calls.reverse()
+        return calls
 
     def _layer_steps(self, origin: Origin) -> list[Step]:
         """Where a layer was made whose options matter for what it did: in place, or without reduction."""
@@ -181,7 +226,30 @@ class Trails(Graph):
             layer.attributes.get("inplace") is True or layer.attributes.get("reduction") == "none"
         ):
             return []
-        return [Step(self.place(layer.origin.node, layer.origin.frame), "layer", text(SENTENCES["layer"]))]
+        made = layer.origin
+        return [Step(self.place(made.node, made.frame), "layer", text(SENTENCES["layer"]), made.serial)]
+
+
+def _is_part(frame: Frame) -> bool:
+    """Whether a frame is that of a comprehension, which belongs to the function around it."""
+    scope = frame.scope
+    return scope is not None and frame.function is scope.function and frame.call is scope.call
+
+
+def _call_of(frame: Frame) -> Text:
+    """That the function of a frame is called."""
+    function = frame.function
+    if function is None or type(function.node) is ast.Lambda:
+        return text(SENTENCES["call-of-nameless"])
+    return text(SENTENCES["call"], name=_class_made(frame) or function.name)
+
+
+def _class_made(frame: Frame) -> str:
+    """The name of the class whose object a frame sets up; empty for any other frame."""
+    function = frame.function
+    if function is None or function.name != "__init__" or function.owner is None:
+        return ""
+    return str(function.owner.name)
 
 
 def _trains(node: Any) -> bool:
@@ -203,23 +271,21 @@ def _shortened(steps: list[Step]) -> tuple[Step, ...]:
         if step.kind in ("rebased", "written") and any(one.kind in ("rebased", "written") for one in here):
             continue
         if any(one.kind == step.kind for one in here):
-            if step.kind not in ("call", "stored"):
+            if step.kind not in _WEAK:
                 here[:] = [one for one in here if one.kind != step.kind]
                 here.append(step)
-        elif step.kind in ("call", "stored"):
+        elif step.kind in _WEAK:
             if not here:
                 here.append(step)
         else:
-            here[:] = [one for one in here if one.kind not in ("call", "stored")]
+            here[:] = [one for one in here if one.kind not in _WEAK]
             here.append(step)
     result = [step for here in kept.values() for step in here]
-    if len(result) > LONGEST_TRAIL:
-        plain = [step for step in result if step.kind in ("call", "stored", "appended")]
-        while len(result) > LONGEST_TRAIL and len(plain) > 2:
-            result.remove(plain.pop(len(plain) // 2))
-    if len(result) > LONGEST_TRAIL:
-        result = [*result[:2], *result[-(LONGEST_TRAIL - 2) :]]
-    return tuple(result)
+    result.sort(key=lambda step: step.time)
+    return tuple(shortened(result, LONGEST_TRAIL))
+
+
+_WEAK = ("call", "further-call", "construction", "stored")
 
 
 def _chain(tensor: Tensor, choose: Callable[[Tensor], Tensor | None]) -> list[Origin]:
@@ -314,6 +380,20 @@ def _source_of_shape(tensor: Tensor) -> Tensor | None:
 def _source_of_inference(tensor: Tensor) -> Tensor | None:
     return next((one for one in tensor.origin.parents if one.inference is True and one is not tensor), None)
 
+
+def _belongs(story: str, origin: Origin) -> bool:
+    """Whether what happened at an origin matters to a story: a move with its module does to that of the device."""
+    return origin.kind != "placed" or story == "device"
+
+
+def _told_in(story: str, origin: Origin, tensor: Tensor) -> Origin:
+    """An origin as a story tells it: of what was made on the CPU and has stayed there, it says so."""
+    if story == "device" and origin.kind in _CREATED and tensor.device is CPU:
+        return Origin("created-on-cpu", origin.node, origin.frame, None, origin.parents, origin.serial)
+    return origin
+
+
+_CREATED = ("created", "created-no-grad")
 
 _CHOICES: dict[str, Callable[[Tensor], Tensor | None]] = {
     "grad": _source_of_grad,

@@ -87,6 +87,11 @@ class Device:
         self.kind = kind
         self.name = name
 
+    @property
+    def told(self) -> str:
+        """How a sentence names it."""
+        return f"{self.name} or cpu" if self.kind == "chosen" else self.name
+
     def __repr__(self) -> str:
         return f"Device({self.kind}, {self.name})"
 

@@ -100,6 +100,16 @@ class MixedDevices(Rule):
             shown=False,
         ),
         NearMiss(
+            "the device of what an object of a library has worked out",
+            """
+                import torch
+                normal = torch.distributions.Normal(torch.zeros(2), torch.ones(2))
+                where = normal.mode[0].device
+                y = torch.zeros(2, device=where) + torch.ones(2)
+            """,
+            shown=False,
+        ),
+        NearMiss(
             "a module that nobody makes here: it may be moved elsewhere",
             """
                 import torch

@@ -513,7 +513,7 @@ def refuse_numpy(
             m.seen(tensor, node, frame, story),
             how=how,
             trail=trail,
-            device=device.name if device else "",
+            device=device.told if device else "",
         )
     if device is not None and device.kind in ("chosen", "symbol"):
         m.refuse(
@@ -523,7 +523,7 @@ def refuse_numpy(
             m.seen(tensor, node, frame, "device"),
             off_cpu=True,
             how=how,
-            device=device.name,
+            device=device.told,
         )
 
 
