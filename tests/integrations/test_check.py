@@ -109,6 +109,13 @@ def test_the_process_ends_with_the_status(tmp_path: Path) -> None:
         assert (told.returncode, told.stderr) == (status, b"")
 
 
+def test_why_on_a_file_that_is_nested_too_deeply(capsys: Capture, tmp_path: Path) -> None:
+    deep = tmp_path / "deep.py"
+    deep.write_text("x = " + "1 if a else " * 2_000 + "2\n")
+    assert main(["why", f"{deep}:1:x"]) == 2
+    assert "nested too deeply" in capsys.readouterr().err
+
+
 def test_why_tells_what_a_tensor_is(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(WRONG)

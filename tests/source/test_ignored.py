@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -98,6 +99,11 @@ def agree(repository: Path, top: str, below: str = "") -> None:
         "x/\n!x/a.py",
         "x/*\n!x/a.py",
         "?.py",
+        "*a*.py",
+        "*a*b*",
+        "x*/*/*a*.*y",
+        "**/**/*a*p*",
+        "*?*b*.p*",
         "[ab].py",
         "[!a].py",
         "[a-c].py",
@@ -144,3 +150,15 @@ def test_a_lower_file_decides(repository: Path, top: str, below: str) -> None:
 @given(st.lists(st.text(alphabet="abxy*?/[]!-\\. ", min_size=1, max_size=7), min_size=1, max_size=3))
 def test_any_pattern(repository: Path, lines: list[str]) -> None:
     agree(repository, "\n".join(lines) + "\n")
+
+
+def test_many_stars_do_not_take_for_ever(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("*a" * 30 + "*c\n" + "**/*a*" * 10 + "c\n")
+    ignored = Ignored().inside(str(tmp_path))
+    assert not ignored.leaves_out(str(tmp_path / ("a" * 200 + "b.py")), False)
+    assert ignored.leaves_out(str(tmp_path / ("a" * 200 + "c")), False)
+
+
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".gitignore")
+    assert not Ignored().inside(str(tmp_path)).leaves_out(str(tmp_path / "a.py"), False)

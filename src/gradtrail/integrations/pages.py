@@ -121,7 +121,11 @@ def _why(arguments: Sequence[str]) -> int:
         return USAGE
     from gradtrail.interp.inspect import values_at
 
-    values = values_at(filename, row, spot["name"])
+    try:
+        values = values_at(filename, row, spot["name"])
+    except RecursionError:
+        sys.stderr.write(f"gradtrail why: {spot['file']}: is nested too deeply to be followed\n")
+        return USAGE
     put(why.render(Place(filename, row), source.line(row), values, os.getcwd(), output_width()))
     return NOTHING
 

@@ -11,6 +11,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 
+from gradtrail.source.reading import Unreadable, read_regular
+
 _RELEASE = re.compile(r"\s*[vV]?(\d+(?:\.\d+){1,3})(?:\s*$|[a-z.+-])")
 _DISTRIBUTION = re.compile(r"torch-(\d[^-]*)\.dist-info\Z")
 # `name = "torch"` and the version on the next line: uv.lock, poetry.lock, pdm.lock and pylock.toml.
@@ -75,9 +77,8 @@ def _names(folder: str) -> Iterable[str]:
 def _locked(folder: str) -> str | None:
     for name, pattern in LOCK_FILES:
         try:
-            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                found = pattern.search(file.read())
-        except OSError:
+            found = pattern.search(read_regular(os.path.join(folder, name)).decode("utf-8", "replace"))
+        except Unreadable:
             continue
         if found:
             return release(found.group(1))

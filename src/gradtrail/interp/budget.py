@@ -18,6 +18,8 @@ DEPTH_OF_OPEN_RECURSION = 2
 ROUNDS_OF_LOOP = 3
 ITEMS_OF_LOOP = 24
 ITEMS_OF_SEQUENCE = 256
+ITEMS_TOGETHER = 4_096
+"""Of sequences that are put together: a program may double them again and again."""
 
 SENTENCES: dict[str, str] = {
     "steps": "{number} of its functions took too many steps and were followed in part only, `{name}` first",

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from gradtrail.interp import budget
 from gradtrail.interp.frames import NORMAL, Frame, PathEnds
 from gradtrail.interp.loops import Loops, key_of
 from gradtrail.interp.statements import Later, Lazy
@@ -153,8 +154,10 @@ class Expressions(Loops):
                 if found is None:
                     args.append(Rest(UNKNOWN))
                 else:
-                    args.extend(found[0])
-                    if found[1] is not MISSING:
+                    args.extend(found[0][: budget.ITEMS_TOGETHER])
+                    if len(found[0]) > budget.ITEMS_TOGETHER:
+                        args.append(Rest(UNKNOWN))
+                    elif found[1] is not MISSING:
                         args.append(Rest(found[1]))
             else:
                 args.append(self.evaluate(argument, frame))
@@ -431,10 +434,10 @@ class Expressions(Loops):
             if type(part) is ast.Starred:
                 found = self.items_of(self.evaluate(part.value, frame), part, frame) or ((), UNKNOWN)
                 more, tail = found
-                if rest is MISSING:
+                if rest is MISSING and len(items) + len(more) <= budget.ITEMS_TOGETHER:
                     items.extend(more)
                 else:
-                    rest = self.heap.joiner.all_of((rest, *more))
+                    rest = self.heap.joiner.all_of((*(() if rest is MISSING else (rest,)), *more))
                 if tail is not MISSING:
                     rest = tail if rest is MISSING else self.join(rest, tail)
             else:
@@ -476,7 +479,7 @@ class Expressions(Loops):
                     parts.append(str(value))
                 else:
                     known = False
-        return "".join(parts) if known else STR
+        return "".join(parts) if known and sum(map(len, parts)) <= _LONGEST_RESULT else STR
 
     def e_named(self, node: ast.NamedExpr, frame: Frame) -> Any:
         value = self.evaluate(node.value, frame)

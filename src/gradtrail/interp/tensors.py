@@ -166,6 +166,8 @@ class Tensors(Calls):
 
     def _reflected(self, name: str, args: list[Any], node: Any, frame: Frame) -> Any:
         """`number - tensor`: as the operation on the tensor, keeping what its own row says it keeps."""
+        if len(args) < 2:
+            return UNKNOWN
         tensor, other = args[0], args[1]
         if name in ("__add__", "__mul__", "__and__", "__or__"):
             return self.apply(name, [tensor, other], {}, node, frame)
@@ -1290,13 +1292,17 @@ def _has_unknown_operand(row: Operation, bound: Bound) -> bool:
     return False
 
 
+_MOST_VIEWS = 32
+"""More results of one split are not followed one by one."""
+
+
 def _number_of_views(name: str, plain: dict[str, Any], shape: Shape, operands: int) -> int | None:
     if name == "chunk":
         number, dim = plain.get("chunks"), plain.get("dim", 0)
         size = (
             shape[dim] if shape is not None and type(dim) is int and -len(shape) <= dim < len(shape) else None
         )
-        if type(number) is int and number > 0:
+        if type(number) is int and 0 < number <= _MOST_VIEWS:
             return number if size is None or size % number == 0 else None
     if name in ("split", "tensor_split"):
         sizes = plain.get("split_size_or_sections")
@@ -1312,7 +1318,7 @@ def _number_of_views(name: str, plain: dict[str, Any], shape: Shape, operands: i
             and shape[dim] is not None
         ):
             number = -(-shape[dim] // sizes)
-            return number if number <= 32 else None
+            return number if number <= _MOST_VIEWS else None
     if name == "unbind":
         dim = plain.get("dim", 0)
         if (
@@ -1320,7 +1326,7 @@ def _number_of_views(name: str, plain: dict[str, Any], shape: Shape, operands: i
             and type(dim) is int
             and -len(shape) <= dim < len(shape)
             and shape[dim] is not None
-            and shape[dim] <= 32
+            and shape[dim] <= _MOST_VIEWS
         ):
             return int(shape[dim])
     if name in ("meshgrid", "broadcast_tensors"):

@@ -541,6 +541,8 @@ class Class:
 def _resolution(cls: Class) -> tuple[Any, ...]:
     """The class and all its bases in the order in which Python looks for a name (C3), library classes included."""
     rows = [list(base.resolution) if type(base) is Class else [base] for base in cls.bases]
+    if len(rows) == 1:
+        return (cls, *rows[0])
     rows.append(list(cls.bases))
     order: list[Any] = [cls]
     while rows := [row for row in rows if row]:

@@ -150,7 +150,8 @@ def promote(operands: Iterable[tuple[str | None, bool | None, bool]], default: s
     Each operand is (dtype name, whether it has no dimensions, whether it is a Python number); a number's
     dtype is "bool", "int64", or "float32"/"complex64" standing for any float or complex. Tensors with
     dimensions come first, then tensors without, then numbers: a lower group counts only when it brings a
-    higher category. None when something that matters is not known.
+    higher category. `default` is the default dtype, "" when it is not known. None when something that
+    matters is not known.
     """
     given = list(operands)
     open_ones = [at for at, (_, zero_dim, number) in enumerate(given) if zero_dim is None and not number]
@@ -162,6 +163,8 @@ def promote(operands: Iterable[tuple[str | None, bool | None, bool]], default: s
             return None
         index = 2 if number else 1 if zero_dim else 0
         if number and category(name) in ("floating", "complex"):
+            if not default:
+                return None
             named = default if category(name) == "floating" else COMPLEX_OF[default]
         else:
             named = name

@@ -10,6 +10,8 @@ import os
 import re
 from typing import NamedTuple
 
+from gradtrail.source.reading import Unreadable, read_regular
+
 _CLASSES = {
     "alnum": "a-zA-Z0-9",
     "alpha": "a-zA-Z",
@@ -36,7 +38,8 @@ class IgnoreFile:
 
     def __init__(self, folder: str, content: str) -> None:
         self.folder = folder
-        self._patterns = [pattern for line in content.split("\n") if (pattern := _pattern(line)) is not None]
+        lines = enumerate(content.split("\n"))
+        self._patterns = [one for number, line in lines if (one := _pattern(line, number)) is not None]
         # Most paths match nothing: one search tells so.
         self._any = re.compile("|".join(f"(?:{pattern.matches.pattern})" for pattern in self._patterns), re.S)
 
@@ -102,13 +105,12 @@ class Ignored:
 
 def _read(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
-    except OSError:
+        return read_regular(path).decode("utf-8", "surrogateescape")
+    except Unreadable:
         return None
 
 
-def _pattern(line: str) -> _Pattern | None:
+def _pattern(line: str, number: int) -> _Pattern | None:
     line = _without_trailing_spaces(line.rstrip("\r"))
     if not line or line.startswith("#"):
         return None
@@ -122,7 +124,7 @@ def _pattern(line: str) -> _Pattern | None:
         return None
     anchored = "/" in line
     line = line.removeprefix("/")
-    expression = _expression(line)
+    expression = _expression(line, f"star{number}_")
     if expression is None:
         return None
     before = "" if anchored else "(?:.*/)?"
@@ -135,20 +137,27 @@ def _without_trailing_spaces(line: str) -> str:
     return line
 
 
-def _expression(glob: str) -> str | None:
-    """The regular expression of a pattern; None for one that can never match."""
+_STAR = "[^/]*"
+
+
+def _expression(glob: str, group: str) -> str | None:
+    """The regular expression of a pattern; None for one that can never match.
+
+    Its groups are named `group` and a number.
+    """
     pieces: list[str] = []
     at = 0
     while at < len(glob):
         sign = glob[at]
         if glob.startswith("**/", at) and (at == 0 or glob[at - 1] == "/"):
-            pieces.append("(?:.*/)?")
+            if pieces[-1:] != ["(?:.*/)?"]:
+                pieces.append("(?:.*/)?")
             at += 3
         elif glob[at:] == "**" and at > 0 and glob[at - 1] == "/":
             pieces.append(".+")
             at += 2
         elif sign == "*":
-            pieces.append("[^/]*")
+            pieces.append(_STAR)
             while at < len(glob) and glob[at] == "*":
                 at += 1
         elif sign == "?":
@@ -168,7 +177,32 @@ def _expression(glob: str) -> str | None:
         else:
             pieces.append(re.escape(sign))
             at += 1
-    return "".join(pieces)
+    return _without_retries(pieces, group)
+
+
+def _without_retries(pieces: list[str], group: str) -> str:
+    """The pieces as one expression. A star takes as little as it can, for good, if another follows in its segment.
+
+    What follows the first place where a part fits is what follows any later one and more, so nothing is
+    lost; a regular expression would try all places for each star, again and again.
+    """
+    result: list[str] = []
+    count = 0
+    waiting: list[str] | None = None  # a star, and what has followed it
+    for piece in pieces:
+        if piece == _STAR and waiting is not None:
+            name = f"{group}{count}"
+            count += 1
+            result.append(f"(?=(?P<{name}>{''.join((waiting[0] + '?', *waiting[1:]))}))(?P={name})")
+            waiting = [piece]
+        elif piece == _STAR:
+            waiting = [piece]
+        elif waiting is not None and piece not in ("/", "(?:.*/)?", ".+"):
+            waiting.append(piece)
+        else:
+            result.extend((*(waiting or ()), piece))
+            waiting = None
+    return "".join((*result, *(waiting or ())))
 
 
 def _bracket(glob: str, at: int) -> tuple[str, int] | None:

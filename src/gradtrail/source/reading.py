@@ -5,13 +5,19 @@ Nothing that is read is run or imported.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import sys
+from typing import TYPE_CHECKING
 
 from gradtrail.laws.text import Text, text
 from gradtrail.source.text import SourceText, apply, split_lines
 
-__all__ = ["Unreadable", "apply", "decode", "from_data", "parsed", "read", "read_data"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Unreadable", "apply", "decode", "from_data", "parsed", "read", "read_data", "read_regular"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # PEP 263: the comment has to stand on the first or the second line, and a second line counts only
@@ -42,7 +48,19 @@ def read(path: str) -> SourceText:
 
 def read_data(path: str) -> bytes:
     """The bytes of the file at `path`. Raises `Unreadable`."""
+    return _read(path, stat.S_ISCHR, stat.S_ISBLK)
+
+
+def read_regular(path: str) -> bytes:
+    """The bytes of a file that nobody named: a pipe, which may never end, is not read. Raises `Unreadable`."""
+    return _read(path, stat.S_ISCHR, stat.S_ISBLK, stat.S_ISFIFO, stat.S_ISSOCK)
+
+
+def _read(path: str, *refused: Callable[[int], bool]) -> bytes:
     try:
+        mode = os.stat(path).st_mode
+        if any(is_of_kind(mode) for is_of_kind in refused):
+            raise Unreadable(path, text("is a device or a pipe, not a file"))
         with open(path, "rb") as file:
             return file.read()
     except FileNotFoundError:

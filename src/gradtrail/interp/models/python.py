@@ -454,7 +454,12 @@ def _vars(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 def _abs(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     value = m.settle(args[0]) if args else UNKNOWN
     if type(value) in (int, float):
-        return abs(value) if path == "abs" else round(value) if len(args) == 1 else value
+        if path == "abs":
+            return abs(value)
+        try:
+            return round(value) if len(args) == 1 else FLOAT
+        except (OverflowError, ValueError):  # of infinity, of what is not a number
+            return UNKNOWN
     if type(value) is Tensor:
         return m.apply(path, [value], {}, node, frame)
     return NUMBER if type(value) is Some else UNKNOWN
@@ -514,6 +519,9 @@ def chain(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
         items.extend(more)
         if tail is not MISSING:
             rest = tail if rest is MISSING else m.join(rest, tail)
+    if len(items) > budget.ITEMS_TOGETHER:
+        rest = m.heap.joiner.all_of((*items, *(() if rest is MISSING else (rest,))))
+        items = []
     return Iterator(tuple(items), rest, "itertools.chain")
 
 
@@ -771,7 +779,7 @@ def _sequence_method(
     if name == "__add__":
         other = m.settle(first)
         if type(other) is Sequence:
-            if exact:
+            if exact and len(value.items) + len(other.items) <= budget.ITEMS_TOGETHER:
                 return Sequence(value.kind, value.items + other.items, other.rest)
             return Sequence(
                 value.kind,
@@ -779,7 +787,7 @@ def _sequence_method(
                 m.heap.joiner.all_of(
                     (
                         *value.items,
-                        value.rest,
+                        *(() if exact else (value.rest,)),
                         *other.items,
                         *(() if other.rest is MISSING else (other.rest,)),
                     )
@@ -935,24 +943,31 @@ def _key_value(key: Any) -> Any:
     return key
 
 
+_LONGEST_STRINGS = 1_000
+"""Strings that are longer together are not worked on: a program may make them grow without end."""
+
 _TOLD_STRING_METHODS = frozenset(
     """find rfind count startswith endswith isdigit isalpha isupper islower lower upper strip lstrip rstrip
-    removeprefix removesuffix title capitalize replace __contains__ __len__""".split()
+    removeprefix removesuffix title capitalize replace split rsplit splitlines __contains__ __len__""".split()
 )
 """Methods of a string whose result is worked out when it and all arguments are known."""
 
 
+def _length(values: tuple[Any, ...]) -> int:
+    return sum(len(one) for one in values if type(one) is str)
+
+
 def _string_method(m: Any, value: Any, name: str, args: Args) -> Any:
-    if name in _TOLD_STRING_METHODS and type(value) is str and all(type(one) in (str, int) for one in args):
+    plain = type(value) is str and all(type(one) in (str, int) for one in args)
+    if name in _TOLD_STRING_METHODS and plain and _length((value, *args)) <= _LONGEST_STRINGS:
         try:
-            return getattr(value, name)(*args)
+            told = getattr(value, name)(*args)
         except (TypeError, ValueError, OverflowError, MemoryError):
             return UNKNOWN
+        return Sequence("list", tuple(told[: budget.ITEMS_OF_SEQUENCE])) if type(told) is list else told
     if name in ("startswith", "endswith", "isdigit", "__contains__", "isalpha", "isupper", "islower"):
         return BOOL
     if name in ("split", "splitlines", "rsplit"):
-        if type(value) is str and all(type(one) is str for one in args):
-            return Sequence("list", tuple(value.split(*args)[: budget.ITEMS_OF_SEQUENCE]))
         return Sequence("list", (), STR)
     if name in ("find", "index", "count", "rfind", "__len__"):
         return INT

@@ -192,6 +192,8 @@ def iterate(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
 @tensor_method("__setitem__")
 def setitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     """`t[key] = value`: a write through a view; `t[key] += value` has written it already."""
+    if len(args) != 3:
+        return UNKNOWN
     own, key, value = args
     value = m.settle(value)
     if keywords.get("gradtrail_same") and type(value) is Tensor and value.base is not None:
