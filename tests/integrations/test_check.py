@@ -109,6 +109,42 @@ def test_the_process_ends_with_the_status(tmp_path: Path) -> None:
         assert (told.returncode, told.stderr) == (status, b"")
 
 
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("check train.py >&-", 1),
+        ("check missing.py 2>&-", 2),
+        ("chekc 2>&-", 2),
+        ("chekc 2>/dev/full", 2),
+        ("check - <&-", 0),
+        ("--help >&-", 0),
+        ("rule no-such 2>&-", 2),
+    ],
+)
+def test_streams_that_are_closed(tmp_path: Path, command: str, status: int) -> None:
+    (tmp_path / "train.py").write_text(WRONG)
+    line = f"{sys.executable} -m gradtrail {command}"
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    told = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert told.returncode == status
+    assert b"Traceback" not in told.stderr and b"internal error" not in told.stderr
+
+
+def test_in_a_folder_that_was_removed_absolute_names_still_work(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(WRONG)
+    (tmp_path / "gone").mkdir()
+    line = f"cd gone && rmdir ../gone && {sys.executable} -m gradtrail check {tmp_path / 'train.py'}"
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    told = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert told.returncode == 1
+
+
+def test_a_device_is_not_read(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(WRONG)
+    assert main(["check", "/dev/zero", str(tmp_path / "train.py")]) == 1
+    assert "/dev/zero: is a device" in capsys.readouterr().out
+
+
 def test_why_on_a_file_that_is_nested_too_deeply(capsys: Capture, tmp_path: Path) -> None:
     deep = tmp_path / "deep.py"
     deep.write_text("x = " + "1 if a else " * 2_000 + "2\n")

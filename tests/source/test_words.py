@@ -60,3 +60,9 @@ def test_a_word_may_ask_for_what_follows_the_name_that_its_row_assigns_to() -> N
         assert words.rows_in(b"import torch\n" + row + b"\ny += 1\n") == [2]
         assert words.rows_in(b"import torch\n" + row + b"\nz += 1\ny\n") == []
     assert words.rows_in(b"import torch\nf(x.expand(2) == 1)\nx += 1\n") == []
+
+
+def test_rows_that_no_person_wrote_are_looked_through_once() -> None:
+    words = Words([Word(rb"\.expand\(", row=rb"^x.*y$"), Word(rb"\.view\(", then=rb" \+=")])
+    row = b"x = y" + b".expand(.view(" * 100_000
+    assert words.rows_in(b"import torch\n" + row + b"\nx += 1\n") == [2]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from gradtrail.findings.engine import STANDARD_INPUT, Report, StandardInput, check_paths
 from gradtrail.integrations.command import FOUND, NOTHING, OUR_MISTAKE, USAGE
-from gradtrail.integrations.output import output_width, put, wants_colour
+from gradtrail.integrations.output import current_folder, output_width, put, wants_colour
 
 if TYPE_CHECKING:
     import argparse
@@ -157,6 +156,8 @@ def _rules(option: str, listed: str) -> tuple[str, ...]:
     """The names in a list with commas; one that no rule has is a usage error."""
     names = tuple(name.strip() for name in listed.split(",") if name.strip())
     if not names:
+        if listed:
+            _wrong(f"{option}: names no rule")
         return ()
     from gradtrail.findings.registry import index
     from gradtrail.integrations.nearest import nearest
@@ -173,14 +174,15 @@ def _rules(option: str, listed: str) -> tuple[str, ...]:
 def _standard_input(options: Options) -> StandardInput | None:
     if "-" not in options.paths:
         return None
-    return StandardInput(sys.stdin.buffer.read(), options.stdin_filename or STANDARD_INPUT)
+    data = b"" if sys.stdin is None else sys.stdin.buffer.read()
+    return StandardInput(data, options.stdin_filename or STANDARD_INPUT)
 
 
 def _torch_version(asked: str | None) -> str | None:
     from gradtrail.integrations.torch_version import found_version, release
 
     if asked is None:
-        return found_version(os.getcwd())
+        return found_version(current_folder())
     version = release(asked)
     if version is None:
         _wrong(f"--torch-version: `{asked}` is not a version such as 2.13.0")
@@ -188,7 +190,7 @@ def _torch_version(asked: str | None) -> str | None:
 
 
 def _rendered(report: Report, options: Options) -> str:
-    folder = os.getcwd()
+    folder = current_folder()
     if options.statistics:
         from gradtrail.reports import statistics
 

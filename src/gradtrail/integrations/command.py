@@ -9,6 +9,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from gradtrail.integrations.output import complain, open_closed_streams
+
 NOTHING, FOUND, USAGE, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit statuses: nothing found; findings; usage, or a path that could not be read and nothing was
 found; a mistake of ours; stopped by Ctrl-C."""
@@ -53,6 +55,7 @@ def console() -> None:
     import gc
 
     gc.disable()
+    open_closed_streams()
     status = main()
     try:
         sys.stdout.flush()
@@ -115,7 +118,7 @@ def _cannot_go_on(error: OSError) -> int:
         reason = error.strerror or str(error)
     except OSError:
         reason = "the current folder does not exist any more"
-    sys.stderr.write(f"gradtrail: cannot go on: {reason}\n")
+    complain(f"gradtrail: cannot go on: {reason}")
     return USAGE
 
 
@@ -127,9 +130,9 @@ def _our_mistake(error: Exception) -> int:
 
         traceback.print_exc()
     cause = (str(error).splitlines() or [""])[0][:200]
-    sys.stderr.write(
+    complain(
         f"gradtrail: internal error, a mistake of gradtrail: {type(error).__name__}: {cause}"
-        " (GRADTRAIL_DEBUG=1 shows where)\n"
+        " (GRADTRAIL_DEBUG=1 shows where)"
     )
     return OUR_MISTAKE
 
@@ -143,11 +146,11 @@ def _unknown(command: str) -> int:
     from gradtrail.integrations.nearest import nearest
 
     near = nearest(command, COMMANDS)
-    sys.stderr.write(f"gradtrail: there is no command `{command}`")
     if near:
-        sys.stderr.write(f"; did you mean `gradtrail {near}`?\n")
+        hint = f"did you mean `gradtrail {near}`?"
     elif os.path.exists(command):
-        sys.stderr.write(f"; did you mean `gradtrail check {command}`?\n")
+        hint = f"did you mean `gradtrail check {command}`?"
     else:
-        sys.stderr.write("; `gradtrail --help` lists them\n")
+        hint = "`gradtrail --help` lists them"
+    complain(f"gradtrail: there is no command `{command}`; {hint}")
     return USAGE

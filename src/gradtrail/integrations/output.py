@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80
 
@@ -25,7 +26,31 @@ def wants_colour(choice: str) -> bool:
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def current_folder() -> str:
+    """The folder we are in, from which names are told; the root where it has been removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.path.abspath(os.sep)
+
+
+def open_closed_streams() -> None:
+    """Where a stream of the process was closed by whoever started it, what is written goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
+
+
+def complain(message: str) -> None:
+    """Write a message to standard error, on a line of its own; what cannot be shown is made visible."""
+    from gradtrail.reports.cells import clean
+
+    with suppress(OSError, ValueError):  # nobody can be told that
+        sys.stderr.write(clean(message) + "\n")
+        sys.stderr.flush()
 
 
 def put(text: str) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 from collections.abc import Sequence
 
 from gradtrail.integrations.command import NOTHING, USAGE
 from gradtrail.integrations.nearest import nearest
-from gradtrail.integrations.output import output_width, put
+from gradtrail.integrations.output import complain, current_folder, output_width, put
 
-_SPOT = re.compile(r"(?P<file>.+?):(?P<row>\d+)(?::(?P<name>.+))?\Z", re.S)
+_SPOT = re.compile(r"(?P<file>.+?):(?P<row>\d{1,9})(?::(?P<name>.+))?\Z", re.S)
 
 
 def run(command: str, arguments: Sequence[str]) -> int:
@@ -108,29 +107,30 @@ def _why(arguments: Sequence[str]) -> int:
     from gradtrail.reports import why
     from gradtrail.source.files import SourceFiles
     from gradtrail.source.place import Place
-    from gradtrail.source.reading import Unreadable
+    from gradtrail.source.reading import Unreadable, make_room
 
     filename, row = os.path.abspath(spot["file"]), int(spot["row"])
+    make_room()
     try:
         source = SourceFiles().read(filename)
     except Unreadable as unreadable:
-        sys.stderr.write(f"gradtrail why: {spot['file']}: {unreadable.reason}\n")
+        complain(f"gradtrail why: {spot['file']}: {unreadable.reason}")
         return USAGE
     if not 0 < row <= len(source.lines):
-        sys.stderr.write(f"gradtrail why: {spot['file']} has no line {row}\n")
+        complain(f"gradtrail why: {spot['file']} has no line {row}")
         return USAGE
     from gradtrail.interp.inspect import values_at
 
     try:
         values = values_at(filename, row, spot["name"])
     except RecursionError:
-        sys.stderr.write(f"gradtrail why: {spot['file']}: is nested too deeply to be followed\n")
+        complain(f"gradtrail why: {spot['file']}: is nested too deeply to be followed")
         return USAGE
-    put(why.render(Place(filename, row), source.line(row), values, os.getcwd(), output_width()))
+    put(why.render(Place(filename, row), source.line(row), values, current_folder(), output_width()))
     return NOTHING
 
 
 def _no_such(what: str, name: str, near: str | None, listing: str | None) -> int:
     question = f"; did you mean `{near}`?" if near else f"; `{listing}` lists them" if listing else ""
-    sys.stderr.write(f"gradtrail: there is no {what} `{name}`{question}\n")
+    complain(f"gradtrail: there is no {what} `{name}`{question}")
     return USAGE

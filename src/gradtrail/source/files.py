@@ -161,12 +161,23 @@ def _stand_for(path: str) -> Iterable[str | Skipped]:
         from gradtrail.source.ignored import Ignored
 
         return walk(absolute, Ignored.above(absolute))
-    if not os.path.lexists(absolute):
+    if _is_missing(absolute):
         return (Skipped(absolute, text("no such file or folder")),)
     if absolute.endswith(".ipynb"):
         # As JSON it would pass for an expression of Python.
         return (Skipped(absolute, text("is a notebook, and notebooks are not read")),)
     return (absolute,)
+
+
+def _is_missing(path: str) -> bool:
+    """Whether there is nothing of that name; in a folder that may not be searched, that is not known."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def walk(folder: str, ignored: Ignored) -> Iterator[str | Skipped]:

@@ -85,6 +85,8 @@ def from_data(filename: str, data: bytes) -> SourceText:
 
 def decode(filename: str, data: bytes) -> tuple[str, str]:
     """The text of `data` without a byte order mark, and the name of its encoding. Raises `Unreadable`."""
+    if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        raise Unreadable(filename, text("is UTF-32, which Python does not read as source"))
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise Unreadable(filename, text("is UTF-16, which Python does not read as source"))
     if b"\0" in data:

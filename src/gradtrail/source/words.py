@@ -22,7 +22,13 @@ class Word(NamedTuple):
 
 
 _LONG_QUOTES = (b'"""', b"'''")
-_ASSIGNED = re.compile(rb"[^=\n]*?(\w+) *(?::[^=\n]*)?=(?!=)")
+_LAST_NAME = re.compile(rb"(\w+)[ \t]*$")
+_LONG_ROW = 1_000
+"""A row that is longer is not looked into: no person has written it, and searching it could take for ever."""
+
+
+_MANY_NAMES = 100
+"""The names of a file that are followed; beyond, what is assigned to any name matters."""
 
 
 class Words:
@@ -69,41 +75,64 @@ class _Family:
         ]
 
     def starts_in(self, data: bytes) -> list[int]:
-        """The offsets at which a word stands."""
-        files: dict[re.Pattern[bytes], bool] = {}
-
-        def stands_at(start: int) -> bool:
-            for spelt, row, file, then in self._members:
-                if not spelt.match(data, start) or (row is not None and not row.search(_row_at(data, start))):
+        """The offsets at which a word stands, at most one in a row."""
+        found: list[int] = []
+        held: dict[re.Pattern[bytes], bool] = {}
+        followed: dict[tuple[bytes, re.Pattern[bytes]], bool] = {}
+        done = -1  # the end of the last row in which one stands
+        for match in self._any.finditer(data):
+            start = match.start()
+            if start < done:
+                continue
+            row: bytes | None = None
+            for spelt, in_row, in_file, then in self._members:
+                if not spelt.match(data, start):
                     continue
-                if file is not None and file not in files:
-                    files[file] = file.search(data) is not None
-                if (file is None or files[file]) and (then is None or _is_named_again(data, start, then)):
-                    return True
-            return False
+                if row is None and (in_row is not None or then is not None):
+                    row = _row_at(data, start)
+                if in_row is not None and row is not None and not in_row.search(row):
+                    continue
+                if in_file is not None:
+                    if in_file not in held:
+                        held[in_file] = in_file.search(data) is not None
+                    if not held[in_file]:
+                        continue
+                if then is not None and row is not None and len(followed) < _MANY_NAMES:
+                    name = _assigned(row)
+                    if (name, then) not in followed:
+                        followed[name, then] = _is_followed(data, name, then)
+                    if not followed[name, then]:
+                        continue
+                found.append(start)
+                done = data.find(b"\n", start)
+                done = len(data) if done < 0 else done
+                break
+        return found
 
-        return [start for start in [match.start() for match in self._any.finditer(data)] if stands_at(start)]
 
-
-def _row_at(data: bytes, offset: int) -> bytes:
-    """The row that an offset lies in, without its end."""
-    end = data.find(b"\n", offset)
-    return data[data.rfind(b"\n", 0, offset) + 1 : len(data) if end < 0 else end]
-
-
-def _is_named_again(data: bytes, start: int, then: re.Pattern[bytes]) -> bool:
-    """Whether `then` follows, somewhere, the name that the row of `start` assigns to."""
-    assigned = _ASSIGNED.match(_row_at(data, start))
-    if assigned is None:
-        return False
-    name = assigned.group(1)
-    found = data.find(name)
+def _is_followed(data: bytes, name: bytes, then: re.Pattern[bytes]) -> bool:
+    """Whether `then` comes somewhere right after a name."""
+    found = data.find(name) if name else -1
     while found >= 0:
-        found += len(name)
-        if then.match(data, found):
+        end = found + len(name)
+        if then.match(data, end) and not (found and data[found - 1 : found].isalnum()):
             return True
-        found = data.find(name, found)
+        found = data.find(name, end)
     return False
+
+
+def _assigned(row: bytes) -> bytes:
+    """The name that a row assigns to; empty when there is none."""
+    target, equals, value = row.partition(b"=")
+    name = None if value.startswith(b"=") else _LAST_NAME.search(target.partition(b":")[0])
+    return name.group(1) if equals and name is not None else b""
+
+
+def _row_at(data: bytes, offset: int) -> bytes | None:
+    """The row that an offset lies in, without its end; None when it is too long to be looked into."""
+    start, end = data.rfind(b"\n", 0, offset) + 1, data.find(b"\n", offset)
+    end = len(data) if end < 0 else end
+    return data[start:end] if end - start <= _LONG_ROW else None
 
 
 def any_within(rows: list[int], first: int, last: int) -> bool:

@@ -202,7 +202,7 @@ class MixedDtypes(Rule):
 
     name = "mixed-dtypes"
     words = (
-        Word(rb"from_numpy\([^\n]*\)(?!\.(?:float|to|long|int|type)\b)", file=PRODUCT),
+        Word(rb"from_numpy\([^\n]{0,300}\)(?!\.(?:float|to|long|int|type)\b)", file=PRODUCT),
         Word(rb"\.double\("),
     )
     hears = ("dtype-mismatch", "dtype-mismatch-matmul")

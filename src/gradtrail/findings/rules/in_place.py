@@ -33,7 +33,7 @@ class InPlaceOnLeaf(Rule):
     words = (
         Word(rb"requires_grad(?:_\(| *=[^=])", file=IN_PLACE),
         IN_PLACE_FUNCTION,
-        Word(rb"\.(?:weight|bias)\b[^\n]*(?:[-+*/]=|\] *=|_\()"),
+        Word(rb"\.(?:weight|bias)\b[^\n]{0,300}(?:[-+*/]=|\] *=|_\()"),
     )
     hears = ("leaf-in-place", "leaf-view-in-place")
     examples = (
@@ -477,7 +477,7 @@ class ExpandedInPlace(Rule):
     name = "expanded-in-place"
     words = (
         Word(rb"\.expand(?:_as)?\(", then=WRITTEN),
-        Word(rb"\.expand(?:_as)?\([^\n]*\)\.\w+_\("),
+        Word(rb"\.expand(?:_as)?\([^\n]{0,300}\)\.\w+_\("),
         Word(rb"broadcast_to\(", then=WRITTEN),
     )
     hears = ("expanded-in-place",)

@@ -147,7 +147,7 @@ class ParameterLostByConversion(Rule):
 
     name = "parameter-lost-by-conversion"
     severity = "warning"
-    words = (Word(rb"Parameter\([^\n]*\)[ ]*[.*/+-]"),)
+    words = (Word(rb"Parameter\([^\n]{0,300}\)[ ]*[.*/+-]"),)
     hears = ("parameter-lost",)
     examples = (
         Example(
@@ -304,7 +304,7 @@ class ModuleNotInitialized(Rule):
     """
 
     name = "module-not-initialized"
-    words = (Word(rb"def __init__\([^\n]*:\n[ \t]+self\.\w+ *= *(?:torch\.)?nn\."),)
+    words = (Word(rb"def __init__\([^\n]{0,300}:\n[ \t]+self\.\w+ *= *(?:torch\.)?nn\."),)
     hears = ("module-not-initialized",)
     examples = (
         Example(
