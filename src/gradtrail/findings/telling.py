@@ -45,11 +45,11 @@ def diagnostic(
 
 
 def _trail(event: Event, others: tuple[Seen, ...]) -> list[Step]:
-    steps: list[Step] = [step for step in event.trail if step.kind == "grad-on"]
+    steps: list[Step] = []
     for seen in (event.subject, *others):
         if seen is not None:
             steps.extend(seen.trail)
-    steps.extend(step for step in event.trail if step.kind != "grad-on")
+    steps.extend(event.trail)
     telling = {_row_of(step) for step in steps if step.kind not in _WEAK}
     kept: dict[tuple[str, int, str], Step] = {}
     for step in _by_time(steps):

@@ -119,6 +119,9 @@ def _why(arguments: Sequence[str]) -> int:
     if not 0 < row <= len(source.lines):
         complain(f"gradtrail why: {spot['file']} has no line {row}")
         return USAGE
+    if spot["name"] and spot["name"] not in source.line(row):
+        complain(f"gradtrail why: there is no `{spot['name']}` on line {row} of {spot['file']}")
+        return USAGE
     from gradtrail.interp.inspect import values_at
 
     try:

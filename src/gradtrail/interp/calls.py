@@ -283,6 +283,7 @@ class Calls(Expressions):
         if not function.open():
             return self.call_unknown([function, *args], keywords)
         inner = Frame({}, function.space, function.scope, frame, node)
+        inner.time = self.count
         inner.function = function
         inner.owner = function.owner if function.owner is not None else owner
         self.bind_parameters(function, args, keywords, inner)

@@ -28,8 +28,9 @@ def shortened(steps: list[Step], most: int) -> list[Step]:
     """At most so many of `steps`: first go calls elsewhere, then plain results, then whatever lies in the middle."""
     left = list(steps)
     for kinds in _LEAST_TELLING:
+        first = 0 if "construction" in kinds or "further-call" in kinds else 1  # where it all began stays
         while len(left) > most:
-            less = [step for step in left[1:-1] if step.kind in kinds or not kinds]
+            less = [step for step in left[first:-1] if step.kind in kinds or not kinds]
             if not less:
                 break
             left.remove(less[len(less) // 2])

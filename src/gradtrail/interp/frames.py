@@ -56,6 +56,7 @@ class Frame:
         "receiver",
         "scope",
         "space",
+        "time",
         "value",
     )  # fmt: skip
 
@@ -77,4 +78,5 @@ class Frame:
         self.value: Any = None
         self.outer: dict[str, Frame | None] | None = None  # names declared global (None) or nonlocal
         self.guarded = 0  # inside a try whose handlers, or a with, take what torch raises
+        self.time = 0  # the serial number of the machine when the function began
         self.managers: list[Any] = []  # of the with-blocks that are open in this frame

@@ -18,6 +18,7 @@ from gradtrail.interp.values import (
     Node,
     Origin,
     Saved,
+    Sequence,
     Tensor,
 )
 from gradtrail.laws import shapes
@@ -304,7 +305,8 @@ class Graph(Tensors):
             "backward-twice", node, frame, self.seen(roots[0], node, frame), trail=self.steps_of(origins, frame),
             op=graph_node.origin.fields.get("op", graph_node.name) if graph_node.origin.fields else graph_node.name,
             same_place=same_place,
-            carried=_carried(roots, graph_node.results),
+            row=graph_node.origin.node.lineno,
+            carried=_carried(roots, graph_node.results, frame),
         )  # fmt: skip
 
     def _refuse_modified(
@@ -468,18 +470,31 @@ def _shape_text(shape: tuple[int | None, ...] | None) -> str:
     )
 
 
-def _carried(roots: list[Tensor], results: tuple[Tensor, ...]) -> str:
-    """The name of the one among `results` of a freed node that `roots` were computed from; "" if not known."""
+def _carried(roots: list[Tensor], results: tuple[Tensor, ...], frame: Frame) -> str:
+    """The name of the one among `results` of a freed node that `roots` were computed from; "" if not known.
+
+    Of a tuple that the results stand in, the name of the tuple.
+    """
     seen = {tensor.serial for tensor in roots}
     work = list(roots)
     while work and len(seen) < _MOST_ANCESTORS:
         for parent in work.pop(0).origin.parents:
             if any(parent is one for one in results):
-                return parent.name or ""
+                return parent.name or _name_of_tuple(parent, frame)
             if parent.serial not in seen:
                 seen.add(parent.serial)
                 work.append(parent)
     return (results[0].name or "") if len(results) == 1 else ""
+
+
+def _name_of_tuple(tensor: Tensor, frame: Frame) -> str:
+    """The variable that holds, in a tuple or list, what the line that made a tensor makes."""
+    for name, value in frame.names.items():
+        if type(value) is Sequence:
+            items = (*value.items, value.rest)
+            if any(type(one) is Tensor and one.origin.node is tensor.origin.node for one in items):
+                return name
+    return ""
 
 
 _MOST_ANCESTORS = 400

@@ -153,10 +153,8 @@ def _tree(machine: Machine, tensor: Tensor) -> Reached | None:
 
 def _station(machine: Machine, edge: Node | Tensor, depth: int, seen: set[int]) -> Reached:
     if type(edge) is Tensor:
-        name = edge.name or "a leaf"
-        return Reached(
-            text("`{name}`, a leaf", name=name), machine.place(edge.origin.node, edge.origin.frame)
-        )
+        told = text("`{name}`, a leaf", name=edge.name) if edge.name else text("a leaf")
+        return Reached(told, machine.place(edge.origin.node, edge.origin.frame))
     assert type(edge) is Node
     place = machine.place(edge.origin.node, edge.origin.frame)
     if edge.kind == "opaque":

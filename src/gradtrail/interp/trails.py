@@ -31,6 +31,7 @@ from gradtrail.laws import operations
 from gradtrail.laws.text import Text, text
 
 LONGEST_TRAIL = 7
+_LONGEST_NAME = 40
 
 SENTENCES: dict[str, str] = {
     "created": "a leaf: you created it",
@@ -44,6 +45,7 @@ SENTENCES: dict[str, str] = {
     "computed": "`{op}` returns a new tensor, computed from the ones before",
     "moved": "`{op}` to another device or dtype returns a new, computed tensor",
     "cast": "`{op}` converts to another dtype: a new, computed tensor",
+    "put": "`{op}` puts it on `{device}`",
     "placed": "moved to `{device}` with its module",
     "keeps": "`{op}` keeps it for backward",
     "detached": "`{op}` gives a tensor without history",
@@ -130,7 +132,9 @@ class Trails(Graph):
             else:
                 origins = _chain(value, _CHOICES[story])
             origins = [_told_in(story, origin, value) for origin in origins if _belongs(story, origin)]
-            return Seen(self.name_of(value, node, frame), _facts(value), self.steps_of(origins, frame))
+            return Seen(
+                self.name_of(value, node, frame), _facts(value, self.optimized), self.steps_of(origins, frame)
+            )
         if type(value) is Instance:
             return Seen(value.name or self._source(node, frame), {}, self.steps_of([value.origin], frame))
         if type(value) in (Sequence, Mapping) and value.origin is not None:
@@ -144,9 +148,17 @@ class Trails(Graph):
         return tensor.name or self._source(tensor.origin.node, tensor.origin.frame or frame)
 
     def _source(self, node: Any, frame: Frame) -> str:
+        if type(node) is ast.AugAssign:
+            node = node.target
         code = frame.space.source.segment(self.place(node, frame))
         code = " ".join(code.split())
-        return code if len(code) <= 40 else code[:37] + "..."
+        if len(code) <= _LONGEST_NAME:
+            return code
+        if type(node) is ast.Call:
+            called = " ".join(frame.space.source.segment(frame.space.source.place(node.func)).split())
+            if len(called) <= _LONGEST_NAME:
+                return called + "(...)"
+        return code[: _LONGEST_NAME - 3] + "..."
 
     def step_of(self, origin: Origin, frame: Frame) -> Step:
         """The step of one origin."""
@@ -164,7 +176,7 @@ class Trails(Graph):
             return ()
         place = self.place(function.node, frame)
         place = place._replace(end_row=place.row, end_column=place.column + len("def ") + len(function.name))
-        return (Step(place, "grad-on", text(SENTENCES["grad-on"], name=function.name)),)
+        return (Step(place, "grad-on", text(SENTENCES["grad-on"], name=function.name), frame.time),)
 
     def return_step(self, function: Any) -> tuple[Step, ...]:
         """Where a function of the program that is called back hands out its value."""
@@ -175,7 +187,7 @@ class Trails(Graph):
             one for one in ast.walk(function.node) if type(one) is ast.Return and one.value is not None
         ]
         return tuple(
-            Step(function.space.source.place(one), "returned", text(SENTENCES["returned"]))
+            Step(function.space.source.place(one), "returned", text(SENTENCES["returned"]), self.serial())
             for one in returns[-1:]
         )
 
@@ -390,6 +402,16 @@ def _told_in(story: str, origin: Origin, tensor: Tensor) -> Origin:
     """An origin as a story tells it: of what was made on the CPU and has stayed there, it says so."""
     if story == "device" and origin.kind in _CREATED and tensor.device is CPU:
         return Origin("created-on-cpu", origin.node, origin.frame, None, origin.parents, origin.serial)
+    if (
+        story == "device"
+        and origin is tensor.origin
+        and origin.kind != "created"
+        and tensor.device is not None
+    ):
+        op = (origin.fields or {}).get("op", "")
+        if op in ("to", "cuda", "cpu", "xpu"):
+            fields = {"op": op, "device": tensor.device.told}
+            return Origin("put", origin.node, origin.frame, fields, origin.parents, origin.serial)
     return origin
 
 
@@ -404,7 +426,7 @@ _CHOICES: dict[str, Callable[[Tensor], Tensor | None]] = {
 }
 
 
-def _facts(tensor: Tensor) -> dict[str, Any]:
+def _facts(tensor: Tensor, optimized: set[int]) -> dict[str, Any]:
     leaf = tensor.leaf
     if leaf & NON_LEAF == 0:
         told = "yes"
@@ -425,4 +447,5 @@ def _facts(tensor: Tensor) -> dict[str, Any]:
         "elsewhere": bool(leaf & NON_LEAF_ELSEWHERE),
         "shape": tensor.shape,
         "steps": tuple(origin.kind for origin in tensor.steps),
+        "trained": tensor.parameter is True or tensor.serial in optimized,
     }

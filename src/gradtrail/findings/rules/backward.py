@@ -12,6 +12,9 @@ from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
 
+_CUTS = ("detached", "cut", "integers")
+"""Kinds of steps after which nothing goes back."""
+
 
 class BackwardWithoutGraph(Rule):
     """A backward starts at a tensor that has no graph behind it.
@@ -186,10 +189,17 @@ class BackwardWithoutGraph(Rule):
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name = name_of(event)
         help = text("find the step of the trail that lost the gradient, and change that")
-        kinds = {step.kind for step in (event.subject.trail if event.subject is not None else ())}
+        trail = event.subject.trail if event.subject is not None else ()
+        kinds = {step.kind for step in trail}
         if event.fields.get("mode_off"):
             help = text(
                 "use `with torch.no_grad():` instead of a plain call, so that grad mode comes on again"
+            )
+        elif any(step.kind in _CUTS for step in trail):
+            cut = next(step for step in reversed(trail) if step.kind in _CUTS)
+            help = text(
+                "the gradient ends on line {row}: what the loss is to train has to reach it past that line",
+                row=cut.place.row,
             )
         elif "frozen" in kinds:
             help = text("keep at least one parameter that the loss depends on trainable")
@@ -418,12 +428,19 @@ class SecondBackward(Rule):
         name, carried = name_of(event), str(event.fields.get("carried", ""))
         headline = text("backward from `{name}` meets a part of the graph that was freed before", name=name)
         help = text(
-            "detach what both have in common, or compute it again; where nothing is updated in between, go backward"
-            " once from the sum, or give the first backward retain_graph=True"
+            "both go through `{op}` on line {row}: keep its result out of the loss that must not train it, with"
+            " detach(), or compute it again; where nothing is updated in between, go backward once from the sum, or"
+            " give the first backward retain_graph=True",
+            op=event.fields.get("op", ""),
+            row=event.fields.get("row", ""),
         )
         if event.fields.get("same_place"):
             headline = text(
                 "backward from `{name}` meets a part of the graph that this same line freed before", name=name
+            )
+            help = text(
+                "what an earlier round has computed is carried over with its graph: a hidden state, a sum of losses;"
+                " detach it where it is carried over"
             )
             if carried:
                 help = text(

@@ -102,6 +102,7 @@ class InPlaceOnLeaf(Rule):
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name = name_of(event)
         view = event.kind == "leaf-view-in-place"
+        trained = event.subject is not None and event.subject.facts.get("trained") is True
         yield diagnostic(
             self,
             event,
@@ -120,7 +121,11 @@ class InPlaceOnLeaf(Rule):
             why=text(
                 "a recorded write would make a leaf the result of an operation, and its gradient would be lost"
             ),
-            help=text("write it under torch.no_grad(), or compute a new tensor instead"),
+            help=text("write it under torch.no_grad()")
+            if trained
+            else text(
+                "to change its values, write it under torch.no_grad(); to compute with them, make a new tensor instead"
+            ),
             others=event.others,
         )
 

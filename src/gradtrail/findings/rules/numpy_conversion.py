@@ -377,7 +377,12 @@ class NumpyOfTensorThatRequiresGrad(Rule):
         parameter = event.subject is not None and event.subject.facts.get("parameter") is True
         help = text("detach it first: `{code}.detach()`", code=code_of(event))
         if evaluation and not parameter:
-            help = text("compute `{name}` under torch.no_grad(), or detach it first", name=name)
+            help = text(
+                "detach it first: `{code}.detach()`; or, where no backward follows, compute `{name}` under"
+                " torch.no_grad()",
+                code=code_of(event),
+                name=name,
+            )
         yield diagnostic(
             self,
             event,

@@ -219,13 +219,13 @@ class ParameterLostByConversion(Rule):
             self,
             event,
             text(
-                "wherever the device is not the CPU, `{name}` is no Parameter: `{op}` returns a plain tensor",
+                "wherever the device is not the CPU, `{name}` is not a Parameter: `{op}` returns a plain tensor",
                 name=name,
                 op=operation,
             )
             if away
             else text(
-                "`{name}` is no Parameter: `{op}` returns a plain tensor, which is never registered",
+                "`{name}` is not a Parameter: `{op}` returns a plain tensor, which is never registered",
                 name=name,
                 op=operation,
             ),
