@@ -145,6 +145,11 @@ def test_sentences_around_the_code() -> None:
     assert segments(source) == ["f(1)", "plot(w)"]
 
 
+def test_short_sentences_and_those_in_other_scripts() -> None:
+    source = pasted("It fails:\n\nw = f(1)\n\n报错了，代码如下：\nplot(w)\n\nなぜ動かないのでしょうか\n")
+    assert rows_of_code(source) == {3: "w = f(1)", 6: "plot(w)"}
+
+
 def test_code_between_fences_is_the_code() -> None:
     source = pasted(
         "My code:\n```python\n>>> w = f(1)\n```\nand then\n```\n>>> g(w)\nValueError: no leaf\n```\nThanks!\n"
@@ -163,6 +168,9 @@ def test_code_between_fences_is_the_code() -> None:
         "a, b = c d",
         "# Hi all of you",
         "a b",
+        "变量 = f(1)",
+        "計算(x)",
+        "模型.eval()",
     ],
 )
 def test_code_is_no_sentence(row: str) -> None:

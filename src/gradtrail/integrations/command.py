@@ -18,6 +18,7 @@ found; a mistake of ours; stopped by Ctrl-C."""
 COMMANDS = {
     "check": "look for mistakes in files and folders, without running them",
     "rule": "what a rule finds and why it is a mistake; without a name, all rules",
+    "explain": "what an error of autograd means, from a pasted traceback or message",
     "op": "what an operation of torch does to autograd's facts",
     "why": "what is known of a tensor at FILE:LINE, and how it became so",
 }
@@ -34,6 +35,7 @@ examples:
   gradtrail check                         the Python files of this folder
   gradtrail check train.py                one file
   cat snippet.txt | gradtrail check -     code from a forum, as it was pasted
+  gradtrail explain error.txt             a traceback, as it was pasted
   gradtrail rule non-leaf-in-optimizer    why that is a mistake
   gradtrail op detach_                    what `detach_` does
   gradtrail why train.py:14:W             what `W` is on line 14
@@ -93,6 +95,10 @@ def _run(arguments: list[str]) -> int:
         from gradtrail.integrations import check
 
         return check.run(arguments[1:])
+    if command == "explain":
+        from gradtrail.integrations import explain
+
+        return explain.run(arguments[1:])
     if command in ("rule", "op", "why"):
         from gradtrail.integrations import pages
 

@@ -89,6 +89,13 @@ def page_text(rule: type[Rule]) -> str:
     return first + ("\n" + textwrap.dedent(rest) if rest else "")
 
 
+def sections(rule: type[Rule]) -> tuple[str, str, str]:
+    """The parts of a page: what the rule finds, why it is a mistake, and what to do."""
+    first, *rest = re.split(r"^## .*\n+", page_text(rule), flags=re.M)
+    why, what_to_do = (*rest, "", "")[:2]
+    return first.strip(), why.strip(), what_to_do.strip()
+
+
 def marked(code: str) -> str:
     """`code` as it is shown: `# error` and `# cause` as arrows, no empty lines around it."""
     return _MARK.sub(r"# <- \1", textwrap.dedent(code).strip("\n"))

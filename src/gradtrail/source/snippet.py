@@ -33,6 +33,10 @@ _MAGIC = re.compile(r"[ \t]*[%!?]+[A-Za-z]")
 _LEFT_OUT_CODE = re.compile(r"[ \t]*(?:\.{3,}|…)(?![)\],]).*$")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _WORD = re.compile(r"[A-Za-z][\w'’]*[,;:.!?]?")
+_OTHER_SCRIPT = re.compile(
+    r"[ \t]*[\u3001-\u9fff\uac00-\ud7af\uff00-\uffef][^=(.\[]*(?:[\u3001-\u303f\uff00-\uffef]|$)"
+)
+"""A row in Chinese, Japanese or Korean that is not the use of a name in that script."""
 _STATEMENTS = frozenset((*keyword.kwlist, "print", "exec", "match", "case", "type"))
 """Words that a row of code, and code of Python 2, may begin with and a word follow."""
 _DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
@@ -158,7 +162,13 @@ def _inside_fences(rows: list[str]) -> list[str]:
 def _is_prose(row: str) -> bool:
     """Whether `row` begins as a sentence does: in code, no two names follow each other."""
     words = row.split()[:6]
-    if len(words) < 3 or words[0] in _STATEMENTS:
+    if _OTHER_SCRIPT.match(row):
+        return True
+    if (
+        len(words) < 2
+        or words[0] in _STATEMENTS
+        or (len(words) == 2 and not row.rstrip().endswith((":", ".", "!", "?")))
+    ):
         return False
     for word, following in itertools.pairwise(words):
         if not (_WORD.fullmatch(word) and _WORD.fullmatch(following)):

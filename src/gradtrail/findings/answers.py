@@ -1,0 +1,541 @@
+"""What to say of an error that somebody pasted: the law, the likely causes, what to look at, and the way out.
+
+Most of it is the page of the rule that hears the refusal. Here stands what a page does not have: the facts to print
+beside the failing line, whether `detach` or `no_grad` is the answer, and a page for refusals that no rule hears.
+Every sentence is a template; every example is run on torch by `tests/findings/test_answers.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gradtrail.findings.registry import index, rules_of
+from gradtrail.findings.rule import Example, Rule
+from gradtrail.laws.text import Text, text
+
+
+class Check(NamedTuple):
+    """An expression to print beside the failing line, and what its value says."""
+
+    expression: str
+    says: Text
+
+
+class Family(NamedTuple):
+    """What refusals of one kind have in common: what to look at, and where `detach` and `no_grad` are the answer."""
+
+    checks: tuple[Check, ...]
+    way_out: Text
+
+
+class Page(NamedTuple):
+    """A refusal that no rule hears: why torch refuses, what to do, and the mistake with its repair."""
+
+    why: Text
+    what_to_do: Text
+    example: Example
+
+
+class Answer(NamedTuple):
+    """All there is to say of one refusal. Either `rules` or `page` is there."""
+
+    rules: tuple[type[Rule], ...]
+    page: Page | None
+    family: Family
+
+
+_LEAF = Check(
+    "t.is_leaf", text("True for a tensor you created, a Parameter, and whatever does not require grad")
+)
+_GRAD_FN = Check("t.grad_fn", text("None for a leaf; otherwise the operation that the tensor came from"))
+_REQUIRES = Check("t.requires_grad", text("whether a gradient is wanted for it, or flows through it"))
+_VERSION = Check("t._version", text("how often its memory has been written; compare it before and after"))
+_BASE = Check("t._base", text("the tensor that it is a view of; None when it is none"))
+_DEVICE = Check("t.device", text("where it lives; print it for every tensor on the line"))
+_DTYPE = Check("t.dtype", text("what its elements are; print it for every tensor on the line"))
+_MODE = Check("torch.is_grad_enabled()", text("False inside no_grad: nothing is recorded then"))
+
+FAMILIES: dict[str, Family] = {
+    "leaf": Family(
+        (_LEAF, _GRAD_FN, _REQUIRES),
+        text(
+            "neither: no_grad around it only hides it, and what detach returns is a leaf that the loss does not"
+            " use. Scale, cast and move first, and call requires_grad_() last"
+        ),
+    ),
+    "flag": Family(
+        (_LEAF, _GRAD_FN, _REQUIRES),
+        text(
+            "detach, when the tensor shall be a new start without history: `t = t.detach().requires_grad_()`"
+        ),
+    ),
+    "optimizer": Family(
+        (
+            Check(
+                "list(params)", text("what the optimizer is given; an iterator is used up by looking at it")
+            ),
+            Check("[type(p) for p in params]", text("tensors or dicts, all of one kind")),
+            _REQUIRES,
+        ),
+        text("neither: it is about what the optimizer is given, not about gradients"),
+    ),
+    "numpy": Family(
+        (_REQUIRES, _GRAD_FN, _DEVICE),
+        text(
+            "detach, when the values are needed beside the training: `t.detach().cpu().numpy()`, where detach may"
+            " stand before or behind cpu. no_grad, when nothing of the computation is trained, as in an evaluation."
+            " Neither, when the result goes into the loss: then stay with torch, or the gradient is lost"
+        ),
+    ),
+    "numpy-memory": Family(
+        (_DEVICE, _DTYPE, Check("t.is_conj()", text("whether a conjugate waits to be written out"))),
+        text("neither: numpy cannot read this memory as it is, whether a gradient is wanted or not"),
+    ),
+    "in-place-leaf": Family(
+        (_LEAF, _REQUIRES, _MODE),
+        text(
+            "no_grad, when the values shall be changed: an update by hand, an initialization. Neither, when it is part"
+            " of a computation: write `x = x + 1` instead of `x += 1`. detach would write the same memory all the same"
+        ),
+    ),
+    "in-place-view": Family(
+        (_BASE, _GRAD_FN, _MODE),
+        text("neither: write into the whole tensor before it is split, or write a clone of the part"),
+    ),
+    "in-place-saved": Family(
+        (
+            _VERSION,
+            _GRAD_FN,
+            Check("torch.autograd.set_detect_anomaly(True)", text("names the forward line")),
+        ),
+        text(
+            "neither: a new tensor instead of the write (`y = y + 1`), or a clone before it, keeps what backward needs."
+            " detach and .data only keep torch from noticing, and the gradient is wrong"
+        ),
+    ),
+    "backward": Family(
+        (_REQUIRES, _GRAD_FN, _MODE),
+        text(
+            "neither: they are what cuts a graph. Find the line where requires_grad becomes False: a no_grad, a"
+            " detach, .item(), numpy, argmax, a comparison, or torch.tensor() of a tensor. requires_grad_() on the"
+            " loss silences the error and trains nothing"
+        ),
+    ),
+    "twice": Family(
+        (_GRAD_FN, Check("state.grad_fn", text("of what is carried from step to step: None after detach"))),
+        text(
+            "detach, for a state that is carried from step to step (`h = h.detach()`) and for what a generator hands to"
+            " its discriminator. Neither, for two losses of one forward: `(a + b).backward()`."
+            " retain_graph=True keeps the graph, and with it memory that grows if the state stays attached"
+        ),
+    ),
+    "device": Family(
+        (_DEVICE, Check("next(model.parameters()).device", text("where the module's parameters live"))),
+        text("neither: make or move the tensor to where the others are, and keep what `.to(device)` returns"),
+    ),
+    "dtype": Family(
+        (_DTYPE, Check("next(model.parameters()).dtype", text("what the module's parameters are"))),
+        text("neither: convert at the place where the tensor comes in, and keep what the conversion returns"),
+    ),
+    "inference": Family(
+        (Check("t.is_inference()", text("whether it was made in inference mode")), _REQUIRES),
+        text(
+            "no_grad instead of inference_mode, when its results are used in training later; or a clone outside"
+        ),
+    ),
+    "module": Family(
+        (
+            Check("list(model.named_parameters())", text("all that an optimizer and .to(device) will see")),
+            Check("type(t)", text("torch.nn.Parameter, or a plain tensor, which is not registered")),
+        ),
+        text(
+            "no_grad with copy_, when only the values of a Parameter shall change; else assign an nn.Parameter"
+        ),
+    ),
+    "function": Family(
+        (
+            Check(
+                "torch.autograd.gradcheck(fn, inputs)",
+                text("compares the backward with differences, in float64"),
+            ),
+        ),
+        text("neither: the backward itself is to be put right"),
+    ),
+    "processes": Family(
+        (
+            _LEAF,
+            _REQUIRES,
+            Check("[n for n, p in model.named_parameters() if p.grad is None]", text("left out")),
+        ),
+        text("detach, for what goes to another process; parameters are shared as they are"),
+    ),
+}
+
+_FAMILY_OF: dict[str, str] = {
+    "non-leaf-optimizer": "leaf",
+    "deepcopy-non-leaf": "flag",
+    "flag-of-non-leaf": "flag",
+    "requires-grad-integer": "dtype",
+    "numpy-requires-grad": "numpy",
+    "array-times-tensor": "numpy",
+    "numpy-off-cpu": "numpy",
+    "leaf-in-place": "in-place-leaf",
+    "leaf-view-in-place": "in-place-leaf",
+    "multi-view-in-place": "in-place-view",
+    "no-grad-view-in-place": "in-place-view",
+    "function-view-in-place": "in-place-view",
+    "expanded-in-place": "in-place-view",
+    "detach-view-in-place": "in-place-view",
+    "saved-modified": "in-place-saved",
+    "out-requires-grad": "in-place-saved",
+    "backward-twice": "twice",
+    "backward-no-grad-fn": "backward",
+    "backward-non-scalar": "backward",
+    "grad-unused": "backward",
+    "grad-input-not-tracked": "backward",
+    "hook-of-untracked": "backward",
+    "retain-grad-of-untracked": "backward",
+    "derivative-missing": "backward",
+    "backward-gradient-shape": "backward",
+    "backward-off-dtype": "dtype",
+    "no-grad-not-called": "backward",
+    "once-differentiable": "function",
+    "register-non-leaf-parameter": "module",
+    "module-not-initialized": "module",
+    "assign-over-parameter": "module",
+    "register-parameter": "module",
+    "from-numpy-of-tensor": "numpy-memory",
+    "result-type-cast": "dtype",
+    "index-dtype": "dtype",
+    "ddp-frozen": "processes",
+    "ddp-unused": "processes",
+    "dataloader-grad": "processes",
+    "serialize-non-leaf": "processes",
+    "checkpoint-reentrant-grad": "backward",
+}
+
+_BY_PREFIX = (
+    ("optimizer-", "optimizer"),
+    ("numpy-", "numpy-memory"),
+    ("device-", "device"),
+    ("dtype-", "dtype"),
+    ("inference-", "inference"),
+    ("function-", "function"),
+)
+
+SAME_AS: dict[str, str] = {
+    "leaf-in-place-function": "leaf-in-place",
+    "requires-grad-integer-method": "requires-grad-integer",
+    "device-mismatch-recurrent": "device-mismatch",
+    "device-mismatch-convolution": "device-mismatch",
+    "dlpack-requires-grad": "numpy-requires-grad",
+    "optimizer-duplicate": "optimizer-two-groups",
+    "checkpoint-no-grad": "checkpoint-cut",
+}
+"""Refusals in other words."""
+
+PAGES: dict[str, Page] = {
+    "optimizer-lbfgs-groups": Page(
+        text(
+            "LBFGS works on all parameters as one long vector, so it has no groups with options of their own"
+        ),
+        text(
+            "give it one list of parameters; use another optimizer where groups need different learning rates"
+        ),
+        Example(
+            "two groups",
+            """
+            import torch
+            a, b = torch.zeros(2, requires_grad=True), torch.zeros(2, requires_grad=True)
+            torch.optim.LBFGS([{"params": [a]}, {"params": [b]}])  # error
+            """,
+            """
+            import torch
+            a, b = torch.zeros(2, requires_grad=True), torch.zeros(2, requires_grad=True)
+            torch.optim.LBFGS([a, b])
+            """,
+            raises="LBFGS doesn't support per-parameter options",
+        ),
+    ),
+    "optimizer-muon-dims": Page(
+        text(
+            "Muon makes the update of a matrix orthogonal, which has no meaning for a vector or a convolution"
+        ),
+        text("give Muon the matrices of the hidden layers, and everything else to AdamW"),
+        Example(
+            "a bias among the parameters",
+            """
+            import torch
+            layer = torch.nn.Linear(3, 2)
+            torch.optim.Muon(layer.parameters())  # error
+            """,
+            """
+            import torch
+            layer = torch.nn.Linear(3, 2)
+            torch.optim.Muon([p for p in layer.parameters() if p.ndim == 2])
+            torch.optim.AdamW([p for p in layer.parameters() if p.ndim != 2])
+            """,
+            raises="Muon only supports 2D parameters",
+        ),
+    ),
+    "optimizer-dense-gradients": Page(
+        text("SparseAdam updates only the rows that a sparse gradient names"),
+        text("use it for nn.Embedding(..., sparse=True) alone, and another optimizer for the rest"),
+        Example(
+            "an embedding whose gradient is dense",
+            """
+            import torch
+            table = torch.nn.Embedding(4, 2)
+            optimizer = torch.optim.SparseAdam(list(table.parameters()))
+            table(torch.tensor([1])).sum().backward()
+            optimizer.step()  # error
+            """,
+            """
+            import torch
+            table = torch.nn.Embedding(4, 2, sparse=True)
+            optimizer = torch.optim.SparseAdam(list(table.parameters()))
+            table(torch.tensor([1])).sum().backward()
+            optimizer.step()
+            """,
+            raises="SparseAdam does not support dense gradients",
+        ),
+    ),
+    "numpy-sparse": Page(
+        text("a sparse tensor keeps indices and values, while an array of numpy keeps every element"),
+        text("call to_dense() first, or take indices() and values()"),
+        Example(
+            "a sparse matrix",
+            """
+            import torch
+            m = torch.eye(2).to_sparse()
+            m.numpy()  # error
+            """,
+            """
+            import torch
+            m = torch.eye(2).to_sparse()
+            m.to_dense().numpy()
+            """,
+            raises="layout tensor to numpy",
+        ),
+    ),
+    "numpy-dtype": Page(
+        text("numpy has no bfloat16, so there is no array that could share this memory"),
+        text("convert to float32 first, which holds every value of bfloat16"),
+        Example(
+            "the output of a model in bfloat16",
+            """
+            import torch
+            y = torch.zeros(2, dtype=torch.bfloat16)
+            y.numpy()  # error
+            """,
+            """
+            import torch
+            y = torch.zeros(2, dtype=torch.bfloat16)
+            y.float().numpy()
+            """,
+            raises="Got unsupported ScalarType",
+        ),
+    ),
+    "backward-gradient-shape": Page(
+        text(
+            "backward multiplies the given gradient into the graph, so it has the shape of the tensor it starts at"
+        ),
+        text(
+            "give a gradient of the tensor's shape, such as torch.ones_like(y), or reduce the tensor to one number"
+        ),
+        Example(
+            "one number for a vector",
+            """
+            import torch
+            x = torch.ones(3, requires_grad=True)
+            y = x * 2
+            y.backward(torch.tensor(1.0))  # error
+            """,
+            """
+            import torch
+            x = torch.ones(3, requires_grad=True)
+            y = x * 2
+            y.backward(torch.ones_like(y))
+            """,
+            raises="Mismatch in shape: grad_output[0]",
+        ),
+    ),
+    "backward-off-dtype": Page(
+        text("a loss is a real number: only of that it can be said whether it has become smaller"),
+        text("take the real part, the absolute value or the square of it before backward"),
+        Example(
+            "a complex loss",
+            """
+            import torch
+            z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
+            z.sum().backward()  # error
+            """,
+            """
+            import torch
+            z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
+            z.abs().sum().backward()
+            """,
+            raises="grad can be implicitly created only for real scalar outputs",
+        ),
+    ),
+    "derivative-missing": Page(
+        text("some operations have no derivative in torch, and a tensor that requires grad went into one"),
+        text("use an operation that has a derivative, or keep what comes out of this one out of the loss"),
+        Example(
+            "a step function in the loss",
+            """
+            import torch
+            x = torch.ones(2, requires_grad=True)
+            loss = torch.heaviside(x, torch.zeros(2)).sum()
+            loss.backward()  # error
+            """,
+            """
+            import torch
+            x = torch.ones(2, requires_grad=True)
+            loss = torch.sigmoid(10 * x).sum()
+            loss.backward()
+            """,
+            raises="is not implemented",
+        ),
+    ),
+    "register-non-leaf-parameter": Page(
+        text(
+            "a Parameter is a leaf: register_parameter refuses one that has been computed from other tensors"
+        ),
+        text("make the values first, and the Parameter last; compute what depends on it in forward"),
+        Example(
+            "a parameter that was cast",
+            """
+            import torch
+            net = torch.nn.Module()
+            w = torch.nn.Parameter(torch.zeros(2))
+            v = w * 2
+            v.__class__ = torch.nn.Parameter
+            net.register_parameter("v", v)  # error
+            """,
+            """
+            import torch
+            net = torch.nn.Module()
+            net.register_parameter("v", torch.nn.Parameter(torch.zeros(2) * 2))
+            """,
+            raises="Model parameters must be created explicitly",
+        ),
+    ),
+    "function-gradient-shape": Page(
+        text("the gradient of an input has the input's shape, for it is added to the input's .grad"),
+        text(
+            "undo in backward what forward did to the shape: sum over what was broadcast, expand what was summed"
+        ),
+        Example(
+            "the gradient of a sum",
+            """
+            import torch
+
+            class Sum(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    return x.sum()
+
+                @staticmethod
+                def backward(ctx, grad):
+                    return torch.stack([grad, grad])
+
+            Sum.apply(torch.ones(3, requires_grad=True)).backward()  # error
+            """,
+            """
+            import torch
+
+            class Sum(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    ctx.size = x.shape
+                    return x.sum()
+
+                @staticmethod
+                def backward(ctx, grad):
+                    return grad.expand(ctx.size)
+
+            Sum.apply(torch.ones(3, requires_grad=True)).backward()
+            """,
+            raises="returned an invalid gradient",
+        ),
+    ),
+    "function-legacy": Page(
+        text(
+            "a Function of torch 1.2 and older had an object for each call; today forward and backward are static"
+        ),
+        text("make both static methods with `ctx` in the place of `self`, and call `Name.apply(x)`"),
+        Example(
+            "forward without staticmethod",
+            """
+            import torch
+
+            class Double(torch.autograd.Function):
+                def forward(self, x):
+                    return x * 2
+
+                def backward(self, grad):
+                    return grad * 2
+
+            Double()(torch.ones(2, requires_grad=True))  # error
+            """,
+            """
+            import torch
+
+            class Double(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    return x * 2
+
+                @staticmethod
+                def backward(ctx, grad):
+                    return grad * 2
+
+            Double.apply(torch.ones(2, requires_grad=True))
+            """,
+            raises="Legacy autograd function with non-static forward method is deprecated",
+        ),
+    ),
+    "checkpoint-reentrant-grad": Page(
+        text("a reentrant checkpoint runs a backward of its own inside, which autograd.grad does not allow"),
+        text("use use_reentrant=False, or backward()"),
+        Example(
+            "autograd.grad through a checkpoint",
+            """
+            import torch
+            from torch.utils.checkpoint import checkpoint
+            x = torch.ones(2, requires_grad=True)
+            y = checkpoint(torch.sin, x, use_reentrant=True).sum()
+            torch.autograd.grad(y, x)  # error
+            """,
+            """
+            import torch
+            from torch.utils.checkpoint import checkpoint
+            x = torch.ones(2, requires_grad=True)
+            y = checkpoint(torch.sin, x, use_reentrant=False).sum()
+            torch.autograd.grad(y, x)
+            """,
+            raises="torch.utils.checkpoint is incompatible with",
+        ),
+    ),
+}
+
+
+def answer(key: str) -> Answer:
+    """What there is to say of the refusal `key` of `laws.messages`. Raises KeyError when there is nothing."""
+    key = SAME_AS.get(key, key)
+    found = [
+        rule
+        for module in index().hears.get(key, ())
+        for rule in rules_of(module)
+        if key in rule.hears and rule.examples
+    ]
+    page = None if found else PAGES[key]
+    return Answer(tuple(found), page, FAMILIES[_family_of(key)])
+
+
+def _family_of(key: str) -> str:
+    known = _FAMILY_OF.get(key)
+    if known is not None:
+        return known
+    return next((family for prefix, family in _BY_PREFIX if key.startswith(prefix)), "backward")

@@ -1,0 +1,124 @@
+"""What a pasted error means: the law, the diagnosis of code at hand, the causes with their repairs, the way out."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import NamedTuple
+
+from gradtrail.findings.answers import Answer
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example
+from gradtrail.laws.messages import Message
+from gradtrail.laws.text import text
+from gradtrail.reports import rule_page, terminal
+from gradtrail.reports.cells import clean, width, wrap
+
+MOST_CAUSES = 4
+"""Causes that are shown; the rule's page has all."""
+
+_LONGEST_MESSAGE = 300
+
+
+class Explanation(NamedTuple):
+    """An error that was recognised, and what was found in the code that came with it.
+
+    `said` is the error as it was pasted; `seen` is empty or names the releases that word it so.
+    """
+
+    said: str
+    message: Message
+    answer: Answer
+    diagnosis: tuple[Diagnostic, ...] = ()
+    seen: str = ""
+
+
+def render(explained: Explanation, lookup: terminal.Lookup, style: terminal.Style = terminal.PLAIN) -> str:
+    """The explanation for a terminal. `lookup` gives the text of a file that a diagnosis speaks of."""
+    said = clean(explained.said)
+    said = said if len(said) <= _LONGEST_MESSAGE else said[: _LONGEST_MESSAGE - 3] + "..."
+    lines = [style.paint("bold", line) for line in wrap(said, style.width, hanging=4)]
+    lines += _paragraph(str(text("law:")), str(text(explained.message.law)), style)
+    for finding in explained.diagnosis:
+        lines += ["", style.paint("bold", str(text("in the code that came with it:"))), ""]
+        lines += terminal.render_one(finding, lookup, style, first=False).rstrip("\n").split("\n")
+    why, what_to_do = _why_and_what(explained.answer)
+    lines += [
+        "",
+        *_paragraph(str(text("why:")), why, style),
+        *_paragraph(str(text("what to do:")), what_to_do, style),
+    ]
+    lines += ["", style.paint("bold", str(text("causes, the likeliest first")))]
+    for number, example in enumerate(_causes(explained.answer), 1):
+        lines += _cause(number, example, style)
+    lines += ["", style.paint("bold", str(text("print beside the failing line")))]
+    room = max(width(check.expression) for check in explained.answer.family.checks)
+    for check in explained.answer.family.checks:
+        head = f"  {check.expression:<{room}}  "
+        if len(head) > style.width // 2:
+            lines += [
+                "  " + check.expression,
+                *("      " + one for one in wrap(str(check.says), style.width - 6)),
+            ]
+        else:
+            first, *rest = wrap(str(check.says), style.width - len(head))
+            lines += [head + first, *(" " * len(head) + one for one in rest)]
+    lines += ["", *_paragraph(str(text("detach or no_grad?")), str(explained.answer.family.way_out), style)]
+    for rule in explained.answer.rules:
+        lines.append(style.paint("bold", str(text("more:"))) + f" gradtrail rule {rule.name}")
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def markdown(explained: Explanation) -> str:
+    """The explanation as Markdown, fit for an answer in a forum."""
+    why, what_to_do = _why_and_what(explained.answer)
+    parts = [
+        f"**`{clean(explained.said)[:_LONGEST_MESSAGE]}`**",
+        "",
+        f"{text('law:')} {text(explained.message.law)}",
+        "",
+    ]
+    for finding in explained.diagnosis:
+        parts += [f"- line {finding.place.row}: {finding.message}"]
+        parts += [
+            f"    {number}. line {step.place.row}: {step.text}"
+            for number, step in enumerate(finding.trail, 1)
+        ]
+        parts += [f"- {finding.help}" if finding.help is not None else "", ""]
+    parts += [why, "", what_to_do, ""]
+    for number, example in enumerate(_causes(explained.answer), 1):
+        parts += [f"{number}. {example.title}", "", "```python", rule_page.marked(example.bad), "```", ""]
+        parts += [str(text("put right:")), "", "```python", rule_page.marked(example.good), "```", ""]
+    parts += [f"{text('print beside the failing line')}:", ""]
+    parts += [f"- `{check.expression}`: {check.says}" for check in explained.answer.family.checks]
+    parts += ["", f"{text('detach or no_grad?')} {explained.answer.family.way_out}"]
+    return "\n".join(parts) + "\n"
+
+
+def _why_and_what(answer: Answer) -> tuple[str, str]:
+    if answer.page is not None:
+        return str(answer.page.why), str(answer.page.what_to_do)
+    found = rule_page.sections(answer.rules[0])
+    return found[1], found[2]
+
+
+def _causes(answer: Answer) -> list[Example]:
+    if answer.page is not None:
+        return [answer.page.example]
+    return [example for rule in answer.rules for example in rule.examples][:MOST_CAUSES]
+
+
+def _cause(number: int, example: Example, style: terminal.Style) -> list[str]:
+    lines = ["", *wrap(f"  {number}. {example.title}", style.width, hanging=5), ""]
+    wrong, right = (rule_page.marked(code).split("\n") for code in (example.bad, example.good))
+    lines += [f"     {row}" for row in wrong]
+    lines += ["", f"     {text('put right:')}", ""]
+    lines += [f"     {row}" for row in right]
+    return lines
+
+
+def _paragraph(head: str, words: str, style: terminal.Style) -> list[str]:
+    """A head, and the words behind it; paragraphs and lists of a page stay apart."""
+    if "\n" not in words.strip():
+        first, *rest = wrap(f"{head} {words}", style.width, hanging=2)
+        return [style.paint("bold", first[: len(head)]) + first[len(head) :], *rest]
+    return [style.paint("bold", head), textwrap.indent(rule_page.folded(words, style.width - 2), "  ")]

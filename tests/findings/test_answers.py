@@ -1,0 +1,147 @@
+"""What is said of a pasted error: every refusal has an answer, and torch judges its examples and its way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from gradtrail.findings.answers import FAMILIES, PAGES, SAME_AS, answer
+from gradtrail.laws import messages
+from support.running import outcome_of_text
+
+
+@pytest.mark.parametrize("key", messages.keys())
+def test_every_refusal_has_an_answer(key: str) -> None:
+    found = answer(key)
+    assert found.rules or found.page is not None
+
+
+def test_no_page_stands_beside_a_rule() -> None:
+    for key in PAGES:
+        assert not answer(key).rules, key
+    assert not set(SAME_AS) & set(PAGES)
+
+
+@pytest.mark.parametrize("key", PAGES)
+def test_the_example_of_a_page(key: str, tmp_path: Path) -> None:
+    example = PAGES[key].example
+    bad, good = (dedent(code).strip() + "\n" for code in (example.bad, example.good))
+    (row,) = [row for row, line in enumerate(bad.splitlines(), 1) if line.endswith("# error")]
+    wrong = outcome_of_text(bad, tmp_path)
+    assert wrong.error_type == messages.message(key).error
+    assert example.raises in wrong.text
+    assert wrong.row == row or key == "function-gradient-shape"
+    assert outcome_of_text(good, tmp_path).error_type == ""
+
+
+WAYS_OUT = {
+    "leaf": """
+        w = torch.ones(2, requires_grad=True)
+        torch.optim.SGD([(torch.ones(2) * 0.1).requires_grad_()], lr=0.1)
+        with torch.no_grad():
+            try:
+                torch.optim.SGD([w * 1], lr=0.1)
+            except ValueError:
+                raise SystemExit("refused as well")
+        v = (w * 1).detach()
+        assert v.is_leaf and not v.requires_grad
+    """,
+    "flag": """
+        t = torch.ones(2, requires_grad=True) * 2
+        t = t.detach().requires_grad_()
+        assert t.is_leaf and t.requires_grad
+    """,
+    "numpy": """
+        t = torch.ones(2, requires_grad=True) * 2
+        t.detach().cpu().numpy(), t.cpu().detach().numpy()
+        with torch.no_grad():
+            (torch.ones(2, requires_grad=True) * 2).numpy()
+    """,
+    "in-place-leaf": """
+        x = torch.ones(2, requires_grad=True)
+        with torch.no_grad():
+            x += 1
+        x = x + 1
+        y = torch.ones(2, requires_grad=True)
+        y.detach().add_(1)
+        assert y[0] == 2
+    """,
+    "in-place-saved": """
+        x = torch.ones(2, requires_grad=True)
+        y = x.exp()
+        y = y + 1
+        y.sum().backward()
+        y = x.exp()
+        right = y.detach().clone()
+        y.data.add_(1)
+        x.grad = None
+        y.sum().backward()
+        assert not torch.equal(x.grad, right)
+        y = x.exp()
+        y.detach().add_(1)
+        try:
+            y.sum().backward()
+        except RuntimeError:
+            pass
+        else:
+            raise AssertionError("detach keeps torch from noticing")
+    """,
+    "backward": """
+        loss = torch.ones(1)
+        loss.requires_grad_()
+        w = torch.ones(1, requires_grad=True)
+        loss.backward()
+        assert w.grad is None
+    """,
+    "twice": """
+        w = torch.ones(2, requires_grad=True)
+        h = torch.zeros(2)
+        for _ in range(2):
+            h = (h.detach() * w + w).tanh()
+            h.sum().backward()
+        y = w.exp()
+        (y.sum() + (y * 2).sum()).backward()
+    """,
+    "inference": """
+        w = torch.ones(2, requires_grad=True)
+        with torch.no_grad():
+            x = w * 2
+        (w * x).sum().backward()
+        with torch.inference_mode():
+            x = w * 2
+        (w * x.clone()).sum().backward()
+    """,
+    "module": """
+        net = torch.nn.Linear(2, 2)
+        with torch.no_grad():
+            net.weight.copy_(torch.zeros(2, 2))
+        net.weight = torch.nn.Parameter(torch.ones(2, 2))
+    """,
+}
+"""Programs that show what the ways out say; where they say that something does not help, that as well."""
+
+
+@pytest.mark.parametrize("family", WAYS_OUT)
+def test_the_way_out(family: str, tmp_path: Path) -> None:
+    assert family in FAMILIES
+    told = outcome_of_text("import torch\n" + dedent(WAYS_OUT[family]), tmp_path)
+    assert told.error_type == "", told
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_to_be_looked_at_can_be_evaluated(family: str, tmp_path: Path) -> None:
+    program = """
+import torch
+model = torch.nn.Linear(2, 2)
+params = list(model.parameters())
+x = torch.ones(1, 2)
+t = state = model(x)
+def fn(x):
+    return x * 2
+inputs = (torch.ones(2, dtype=torch.float64, requires_grad=True),)
+"""
+    for check in FAMILIES[family].checks:
+        told = outcome_of_text(program + check.expression + "\n", tmp_path)
+        assert told.error_type == "", (check, told)

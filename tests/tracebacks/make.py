@@ -1,0 +1,110 @@
+"""Make the tracebacks under `made/`: run the field cases the way people run programs, and keep what is printed.
+
+usage: python tests/tracebacks/make.py
+
+Needs torch and IPython. Each case is run under one of python, IPython, pytest and torchrun, in turn. Folders of this
+machine are replaced. `made/index.toml` says which law each speaks of: the judge is the exception itself, by its type
+and its text, before anybody has pasted it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import tomllib
+
+HERE = Path(__file__).resolve().parent
+CASES = HERE.parent / "cases"
+sys.path.insert(0, str(HERE.parent.parent / "src"))
+
+from gradtrail.laws.wordings import recognise  # noqa: E402
+
+RUNNERS = ("python", "ipython", "pytest", "torchrun", "last-line")
+SECONDS = 100
+
+
+def main() -> None:
+    """Write all files anew."""
+    made = HERE / "made"
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir()
+    index: list[str] = []
+    number = 0
+    for case in sorted(CASES.glob("*/*/case.toml")):
+        facts = tomllib.loads(case.read_text(encoding="utf-8"))
+        entry = recognise(str(facts.get("error_type", "")), str(facts.get("error", "")))
+        if facts.get("kind") != "raises" or entry is None or "world_size" in facts:
+            continue
+        runner = RUNNERS[number % len(RUNNERS)]
+        text = printed(runner, case.parent)
+        if str(facts["error"])[:30] not in " ".join(text.split()):
+            continue
+        said = re.findall(rf"^(?!FAILED).*{facts['error_type']}: (.*)", text, re.M)
+        entry = recognise(str(facts["error_type"]), said[-1]) if said else entry
+        number += 1
+        name = f"{runner}-{case.parent.name}.txt"
+        (made / name).write_text(text, encoding="utf-8")
+        law = "dataloader-grad" if "DataLoader worker" in text else entry.key
+        index.append(f'[{json.dumps(name)}]\nlaw = "{law}"\n')
+    (made / "index.toml").write_text("\n".join(index), encoding="utf-8")
+    print(f"{number} tracebacks of {len(set(index))} cases")
+
+
+def printed(runner: str, case: Path) -> str:
+    """What a run of a case prints, cut to its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file in case.glob("*.py"):
+            shutil.copy(file, folder)
+        command = {
+            "python": [sys.executable, "case.py"],
+            "last-line": [sys.executable, "case.py"],
+            "ipython": [sys.executable, "-m", "IPython", "--colors=Linux", "--no-banner", "case.py"],
+            "pytest": [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "--no-header",
+                "-p",
+                "no:cacheprovider",
+                "test_case.py",
+            ],
+            "torchrun": [sys.executable, "-m", "torch.distributed.run", "--standalone", "--tee=3", "case.py"],
+        }[runner]
+        if runner == "pytest":
+            body = (
+                "def test_training():\n    import runpy\n    runpy.run_path('case.py', run_name='__main__')\n"
+            )
+            Path(folder, "test_case.py").write_text(body, encoding="utf-8")
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
+        ran = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+        text = without_folders(ran.stdout + ran.stderr, folder)
+    lines = [line for line in text.split("\n") if "Warning" not in line]
+    if runner == "last-line":
+        return next(line for line in reversed(lines) if re.match(r"\w+Error", line)) + "\n"
+    return "\n".join(lines[-60:])
+
+
+def without_folders(text: str, folder: str) -> str:
+    """`text` with the folders of this machine told as anybody's."""
+    text = text.replace(os.path.realpath(folder), "/home/user/project").replace(folder, "/home/user/project")
+    packages = next(path for path in sys.path if path.endswith("site-packages"))
+    text = re.sub(
+        r"[\w./-]*/site-packages", "/usr/lib/python3/site-packages", text.replace(packages, "/site-packages")
+    )
+    return text.replace(str(Path(sys.executable).parent.parent), "/usr").replace(
+        os.path.expanduser("~"), "/home/user"
+    )
+
+
+if __name__ == "__main__":
+    main()
