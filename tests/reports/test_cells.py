@@ -56,8 +56,19 @@ def test_clean_text_has_no_control_characters(text: str) -> None:
     assert not any(ord(sign) < 0x20 or 0x7F <= ord(sign) < 0xA0 for sign in clean(text))
 
 
-@given(st.text(alphabet="ab 権", max_size=60), st.integers(2, 30))
+@given(st.text(alphabet="ab ", max_size=60), st.integers(2, 30))
 def test_wrapping_keeps_all_words_in_order(text: str, room: int) -> None:
     lines = wrap(text, room)
     assert " ".join(lines).split() == text.split()
     assert all(width(line) <= room or " " not in line for line in lines)
+
+
+@given(st.text(alphabet="ab 権限、。（）", max_size=60), st.integers(8, 30))
+def test_wrapping_between_wide_characters_keeps_all_in_order(text: str, room: int) -> None:
+    lines = wrap(text, room)
+    assert "".join(lines).replace(" ", "") == "".join(text.split())
+
+
+def test_a_line_ends_between_wide_characters_and_not_before_a_closing_sign() -> None:
+    assert wrap("叶子张量，不是参数。", 8) == ["叶子张", "量，不是", "参数。"]
+    assert wrap("`w` 不是叶子", 8) == ["`w` 不是", "叶子"]

@@ -6,7 +6,16 @@ A sentence is never built with an f-string: the template is what gets translated
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
+
+_spoken: list[Callable[[str], str]] = []
+"""How templates are said in another language; empty for English."""
+
+
+def speak(translate: Callable[[str], str] | None) -> None:
+    """From here on say every sentence as `translate` gives its template; None: in English."""
+    _spoken[:] = [] if translate is None else [translate]
 
 
 class Text(NamedTuple):
@@ -16,8 +25,14 @@ class Text(NamedTuple):
     fields: tuple[tuple[str, object], ...] = ()
 
     def __str__(self) -> str:
-        """The sentence in English."""
-        return self.template.format_map(dict(self.fields)) if self.fields else self.template
+        """The sentence, in the language that is spoken."""
+        template = _spoken[0](self.template) if _spoken else self.template
+        return template.format_map(dict(self.fields)) if self.fields else template
+
+
+def say(template: str, /, **fields: object) -> str:
+    """A sentence at once, for words that are drawn where they are written."""
+    return str(text(template, **fields))
 
 
 def text(template: str, /, **fields: object) -> Text:

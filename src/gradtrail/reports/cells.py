@@ -7,6 +7,7 @@ installation a dependency.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 TAB = 4
@@ -79,22 +80,35 @@ def clean(text: str) -> str:
 def wrap(text: str, room: int, hanging: int = 0) -> list[str]:
     """`text` in lines of at most `room` cells, broken at spaces; a word that is longer stands alone.
 
-    The lines after the first are indented by `hanging` cells, which count.
+    Between wide characters, which Chinese and Japanese write without spaces, a line may end as well, but no line
+    begins with a closing sign. The lines after the first are indented by `hanging` cells, which count.
     """
     lines: list[str] = []
     line = ""
     used = 0
     for word in text.split():
-        size = width(word)
-        if line and used + 1 + size > room:
-            lines.append(line)
-            line, used = " " * hanging + word, hanging + size
-        elif line:
-            line, used = line + " " + word, used + 1 + size
-        else:
-            line, used = word, size
+        gap = 1 if line else 0
+        for piece in [word] if word.isascii() else _PIECES.findall(word):
+            size = width(piece)
+            if line and used + gap + size > room:
+                lines.append(line)
+                line, used = " " * hanging + piece, hanging + size
+            else:
+                line, used = line + " " * gap + piece, used + gap + size
+            gap = 0
     lines.append(line)
     return lines
+
+
+_WIDE = "\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
+_CLOSING = "、。，．：；！？）」』】〉》ー〜々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
+_PIECES = re.compile(f"(?:[（「『【〈《]*[{_WIDE}]|[^{_WIDE}]+)[{_CLOSING}]*")
+"""What a line may not end inside of: a wide character with the signs that belong to it, or a run of narrow ones."""
+
+
+def padded(text: str, room: int) -> str:
+    """`text` filled with spaces up to `room` cells."""
+    return text + " " * (room - width(text))
 
 
 def _shown(character: str) -> tuple[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
+from gradtrail.laws.text import say
 from gradtrail.reports.cells import clean
 from gradtrail.reports.left_out import head, left_out
 from gradtrail.reports.names import shown_name
@@ -24,4 +25,4 @@ def _line(finding: Diagnostic, folder: str) -> str:
     place = finding.place
     cell = "" if place.cell is None else f"cell {place.cell}:"
     where = f"{shown_name(place.filename, folder)}:{cell}{place.row}:{place.column}"
-    return f"{where}: {finding.severity}[{finding.rule}] {clean(str(finding.message))}"
+    return f"{where}: {say(finding.severity)}[{finding.rule}] {clean(str(finding.message))}"

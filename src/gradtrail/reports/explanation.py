@@ -9,7 +9,7 @@ from gradtrail.findings.answers import Answer
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example
 from gradtrail.laws.messages import Message
-from gradtrail.laws.text import text
+from gradtrail.laws.text import say
 from gradtrail.reports import rule_page, terminal
 from gradtrail.reports.cells import clean, width, wrap
 
@@ -37,20 +37,20 @@ def render(explained: Explanation, lookup: terminal.Lookup, style: terminal.Styl
     said = clean(explained.said)
     said = said if len(said) <= _LONGEST_MESSAGE else said[: _LONGEST_MESSAGE - 3] + "..."
     lines = [style.paint("bold", line) for line in wrap(said, style.width, hanging=4)]
-    lines += _paragraph(str(text("law:")), str(text(explained.message.law)), style)
+    lines += _paragraph(say("law:"), say(explained.message.law), style)
     for finding in explained.diagnosis:
-        lines += ["", style.paint("bold", str(text("in the code that came with it:"))), ""]
+        lines += ["", style.paint("bold", say("in the code that came with it:")), ""]
         lines += terminal.render_one(finding, lookup, style, first=False).rstrip("\n").split("\n")
     why, what_to_do = _why_and_what(explained.answer)
     lines += [
         "",
-        *_paragraph(str(text("why:")), why, style),
-        *_paragraph(str(text("what to do:")), what_to_do, style),
+        *_paragraph(say("why:"), why, style),
+        *_paragraph(say("what to do:"), what_to_do, style),
     ]
-    lines += ["", style.paint("bold", str(text("causes, the likeliest first")))]
+    lines += ["", style.paint("bold", say("causes, the likeliest first"))]
     for number, example in enumerate(_causes(explained.answer), 1):
         lines += _cause(number, example, style)
-    lines += ["", style.paint("bold", str(text("print beside the failing line")))]
+    lines += ["", style.paint("bold", say("print beside the failing line"))]
     room = max(width(check.expression) for check in explained.answer.family.checks)
     for check in explained.answer.family.checks:
         head = f"  {check.expression:<{room}}  "
@@ -62,9 +62,9 @@ def render(explained: Explanation, lookup: terminal.Lookup, style: terminal.Styl
         else:
             first, *rest = wrap(str(check.says), style.width - len(head))
             lines += [head + first, *(" " * len(head) + one for one in rest)]
-    lines += ["", *_paragraph(str(text("detach or no_grad?")), str(explained.answer.family.way_out), style)]
+    lines += ["", *_paragraph(say("detach or no_grad?"), str(explained.answer.family.way_out), style)]
     for rule in explained.answer.rules:
-        lines.append(style.paint("bold", str(text("more:"))) + f" gradtrail rule {rule.name}")
+        lines.append(style.paint("bold", say("more:")) + f" gradtrail rule {rule.name}")
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
@@ -74,7 +74,7 @@ def markdown(explained: Explanation) -> str:
     parts = [
         f"**`{clean(explained.said)[:_LONGEST_MESSAGE]}`**",
         "",
-        f"{text('law:')} {text(explained.message.law)}",
+        f"{say('law:')} {say(explained.message.law)}",
         "",
     ]
     for finding in explained.diagnosis:
@@ -86,11 +86,18 @@ def markdown(explained: Explanation) -> str:
         parts += [f"- {finding.help}" if finding.help is not None else "", ""]
     parts += [why, "", what_to_do, ""]
     for number, example in enumerate(_causes(explained.answer), 1):
-        parts += [f"{number}. {example.title}", "", "```python", rule_page.marked(example.bad), "```", ""]
-        parts += [str(text("put right:")), "", "```python", rule_page.marked(example.good), "```", ""]
-    parts += [f"{text('print beside the failing line')}:", ""]
+        parts += [
+            f"{number}. {say(example.title)}",
+            "",
+            "```python",
+            rule_page.marked(example.bad),
+            "```",
+            "",
+        ]
+        parts += [say("put right:"), "", "```python", rule_page.marked(example.good), "```", ""]
+    parts += [f"{say('print beside the failing line')}:", ""]
     parts += [f"- `{check.expression}`: {check.says}" for check in explained.answer.family.checks]
-    parts += ["", f"{text('detach or no_grad?')} {explained.answer.family.way_out}"]
+    parts += ["", f"{say('detach or no_grad?')} {explained.answer.family.way_out}"]
     return "\n".join(parts) + "\n"
 
 
@@ -108,10 +115,10 @@ def _causes(answer: Answer) -> list[Example]:
 
 
 def _cause(number: int, example: Example, style: terminal.Style) -> list[str]:
-    lines = ["", *wrap(f"  {number}. {example.title}", style.width, hanging=5), ""]
+    lines = ["", *wrap(f"  {number}. {say(example.title)}", style.width, hanging=5), ""]
     wrong, right = (rule_page.marked(code).split("\n") for code in (example.bad, example.good))
     lines += [f"     {row}" for row in wrong]
-    lines += ["", f"     {text('put right:')}", ""]
+    lines += ["", f"     {say('put right:')}", ""]
     lines += [f"     {row}" for row in right]
     return lines
 

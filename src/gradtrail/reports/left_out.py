@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gradtrail.findings.diagnostic import NotLookedAt
+from gradtrail.laws.text import say
 from gradtrail.reports.names import counted
 
 LIMITS_SHOWN = 3
@@ -25,14 +26,16 @@ def left_out(not_looked_at: Iterable[NotLookedAt]) -> LeftOut:
     failed = [one for one in everything if one.failed]
     limits = [one for one in everything if not one.failed]
     more = len(limits) - LIMITS_SHOWN
-    rest = (
-        f"note: {counted(more, 'note')} more of this kind (the JSON report has them all)" if more > 0 else ""
-    )
+    rest = ""
+    if more > 0:
+        rest = say(
+            "note: {notes} more of this kind (the JSON report has them all)", notes=counted(more, "note")
+        )
     return LeftOut(failed + limits[:LIMITS_SHOWN], rest)
 
 
 def head(one: NotLookedAt) -> str:
     """How such a line begins."""
     if one.partly:
-        return "looked at in part"
-    return "not looked at" if one.failed else "note"
+        return say("looked at in part")
+    return say("not looked at") if one.failed else say("note")

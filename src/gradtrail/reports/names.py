@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from gradtrail.laws.text import say, text
 from gradtrail.reports.cells import clean
 
 
@@ -14,6 +15,16 @@ def shown_name(filename: str, folder: str = "") -> str:
     return clean(filename)
 
 
+_ONE_AND_MORE = {
+    "error": (text("{number} error"), text("{number} errors")),
+    "warning": (text("{number} warning"), text("{number} warnings")),
+    "remark": (text("{number} remark"), text("{number} remarks")),
+    "file": (text("{number} file"), text("{number} files")),
+    "note": (text("{number} note"), text("{number} notes")),
+}
+
+
 def counted(number: int, noun: str) -> str:
     """`1 error`, `2 errors`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    one, more = _ONE_AND_MORE[noun]
+    return say((one if number == 1 else more).template, number=number)

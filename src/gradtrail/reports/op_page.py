@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gradtrail.laws.messages import message
 from gradtrail.laws.operations import Operation
-from gradtrail.laws.text import Text, text
-from gradtrail.reports.cells import wrap
+from gradtrail.laws.text import Text, say, text
+from gradtrail.reports.cells import padded, wrap
+from gradtrail.reports.cells import width as cells
 
 _COMES_BACK = {
     "new": "a new tensor, with storage of its own",
@@ -105,14 +106,14 @@ def render(operation: Operation, width: int = 80) -> str:
     before = ""
     for label, sentence in facts(operation):
         head = "" if label == before else label
-        lines += _hanging(f"  {head:<14}  ", str(sentence), width)
+        lines += _hanging("  " + padded(say(head) if head else "", 14) + "  ", str(sentence), width)
         before = label
     return "\n".join(lines) + "\n"
 
 
 def _hanging(head: str, words: str, width: int) -> list[str]:
-    pieces = wrap(words, max(24, width - len(head)))
-    return [head + pieces[0], *(" " * len(head) + piece for piece in pieces[1:])]
+    pieces = wrap(words, max(24, width - cells(head)))
+    return [head + pieces[0], *(" " * cells(head) + piece for piece in pieces[1:])]
 
 
 def facts(operation: Operation) -> list[tuple[str, Text]]:
@@ -195,8 +196,8 @@ def _requires_grad(operation: Operation) -> Text:
 def _inputs(operation: Operation) -> str:
     """The tensors of which one must require grad, as words."""
     named = [name for name in operation.tensors if not name.endswith("*")]
-    lists = [f"one of `{name[:-1]}`" for name in operation.tensors if name.endswith("*")]
-    return " or ".join([*([_listed(named, "or")] if named else []), *lists])
+    lists = [say("one of `{name}`", name=name[:-1]) for name in operation.tensors if name.endswith("*")]
+    return _joined([*([_listed(named, "or")] if named else []), *lists], "or")
 
 
 def _leaf(operation: Operation) -> Text:
@@ -246,11 +247,11 @@ def _saves(operation: Operation) -> list[Text]:
 def _saved(operation: Operation, what: str, needs: tuple[str, ...]) -> Text:
     kept = f"`{what}`"
     if what == "copy":
-        kept = "a copy of its own"
+        kept = say("a copy of its own")
     elif what == "result":
-        kept = "its result"
+        kept = say("its result")
     elif what.startswith("result") and what[6:].isdigit() and int(what[6:]) < len(operation.outputs):
-        kept = "its result `" + operation.outputs[int(what[6:])].rstrip("!") + "`"
+        kept = say("its result `{name}`", name=operation.outputs[int(what[6:])].rstrip("!"))
     if needs:
         return text("{kept}, when {needs} requires grad", kept=kept, needs=_listed(list(needs), "or"))
     return text("{kept}, when it is recorded for backward", kept=kept)
@@ -274,6 +275,13 @@ def _overloads(operation: Operation) -> list[Text]:
 
 def _listed(names: list[str], word: str) -> str:
     quoted = [f"`{name}`" for name in names]
-    if len(quoted) < 2:
-        return "".join(quoted)
-    return ", ".join(quoted[:-1]) + f" {word} " + quoted[-1]
+    return _joined(quoted, word)
+
+
+def _joined(parts: list[str], word: str) -> str:
+    if len(parts) < 2:
+        return "".join(parts)
+    listed = ", ".join(parts[:-1])
+    if word == "or":
+        return say("{some} or {more}", some=listed, more=parts[-1])
+    return say("{some} and {more}", some=listed, more=parts[-1])

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable
 
 from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.laws.text import say
 from gradtrail.reports.cells import wrap
 
 _ITEM = re.compile(r"[ ]*(?:[-*]|\d+\.) ")
@@ -15,7 +16,7 @@ _MARK = re.compile(r"#\s*(error|cause)\s*$", re.M)
 
 def text_page(rule: type[Rule], width: int = 80) -> str:
     """The page as plain text, for a terminal."""
-    parts = [f"{rule.name} ({rule.severity})", "", folded(page_text(rule), width), ""]
+    parts = [f"{rule.name} ({say(rule.severity)})", "", folded(page_text(rule), width), ""]
     for example in rule.examples:
         parts += _text_example(example, width)
     for near_miss in _shown(rule):
@@ -25,16 +26,23 @@ def text_page(rule: type[Rule], width: int = 80) -> str:
 
 def markdown_page(rule: type[Rule]) -> str:
     """The page as Markdown."""
-    parts = [f"# {rule.name}", "", f"Severity: {rule.severity}", "", page_text(rule), ""]
+    parts = [
+        f"# {rule.name}",
+        "",
+        say("Severity: {severity}", severity=say(rule.severity)),
+        "",
+        page_text(rule),
+        "",
+    ]
     if rule.examples:
-        parts += ["## Examples", ""]
+        parts += ["## " + say("Examples"), ""]
     for example in rule.examples:
-        parts += [f"### {example.title}", "", *_fence(example.bad), "", _torch_says(example), ""]
-        parts += ["Put right:", "", *_fence(example.good), ""]
+        parts += [f"### {say(example.title)}", "", *_fence(example.bad), "", _torch_says(example), ""]
+        parts += [say("Put right:"), "", *_fence(example.good), ""]
     if _shown(rule):
-        parts += ["## Looks like it, and is right", ""]
+        parts += ["## " + say("Looks like it, and is right"), ""]
     for near_miss in _shown(rule):
-        parts += [f"### {near_miss.title}", "", *_fence(near_miss.code), ""]
+        parts += [f"### {say(near_miss.title)}", "", *_fence(near_miss.code), ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -42,11 +50,11 @@ def list_of_rules(rules: Iterable[type[Rule]], width: int = 80) -> str:
     """Each rule with its severity and the first sentence of its page: in one line where all fit, else below."""
     named = [(rule.name, rule.severity, first_sentence(rule)) for rule in rules]
     column = max((len(name) for name, _, _ in named), default=0)
-    lines = [f"{name:<{column}}  {severity:<7}  {sentence}" for name, severity, sentence in named]
+    lines = [f"{name:<{column}}  {say(severity):<7}  {sentence}" for name, severity, sentence in named]
     if any(len(line) > width for line in lines):
         lines = []
         for name, severity, sentence in named:
-            lines += [f"{name} ({severity})", *("    " + line for line in wrap(sentence, width - 4))]
+            lines += [f"{name} ({say(severity)})", *("    " + line for line in wrap(sentence, width - 4))]
     return "".join(line + "\n" for line in lines)
 
 
@@ -79,14 +87,37 @@ def folded(page: str, width: int) -> str:
 
 def first_sentence(rule: type[Rule]) -> str:
     """What the rule finds, in one sentence, without its full stop."""
-    paragraph = " ".join(page_text(rule).partition("\n\n")[0].split())
-    return re.split(r"\.(?:\s|$)", paragraph, maxsplit=1)[0]
+    return re.split(r"\.(?:\s|$)|。", say(paragraphs(rule)[0]), maxsplit=1)[0]
 
 
 def page_text(rule: type[Rule]) -> str:
     """The docstring without the indentation it has in the file."""
+    return "".join(before + say(words) for before, words in _pieces(rule))
+
+
+def paragraphs(rule: type[Rule]) -> list[str]:
+    """The paragraphs, headings and items of the page, each in one line: what is translated."""
+    return [words for _, words in _pieces(rule)]
+
+
+def _pieces(rule: type[Rule]) -> list[tuple[str, str]]:
+    """The paragraphs of the docstring, each with the line ends before it."""
     first, _, rest = (rule.__doc__ or "").strip().partition("\n")
-    return first + ("\n" + textwrap.dedent(rest) if rest else "")
+    pieces: list[tuple[str, str]] = []
+    ends, open_one = "", False
+    for line in (first, *textwrap.dedent(rest).split("\n")):
+        if not line.strip():
+            open_one = False
+        elif open_one and not line.startswith(("    ", "#")) and not _ITEM.match(line):
+            before, words = pieces[-1]
+            pieces[-1] = before, words + " " + line.strip()
+            ends = ""
+        else:
+            pieces.append((ends, line.rstrip()))
+            open_one = not line.startswith(("    ", "#"))
+            ends = ""
+        ends += "\n"
+    return pieces
 
 
 def sections(rule: type[Rule]) -> tuple[str, str, str]:
@@ -107,12 +138,12 @@ def _shown(rule: type[Rule]) -> list[NearMiss]:
 
 def _text_example(example: Example, width: int) -> list[str]:
     return [
-        *wrap(f"Example: {example.title}", width, hanging=2),
+        *wrap(say("Example: {title}", title=say(example.title)), width, hanging=2),
         "",
         _indented(marked(example.bad)),
         "",
         *("  " + line for line in wrap(_torch_says(example), width - 2, hanging=2)),
-        "  Put right:",
+        "  " + say("Put right:"),
         "",
         _indented(marked(example.good)),
         "",
@@ -120,15 +151,21 @@ def _text_example(example: Example, width: int) -> list[str]:
 
 
 def _text_near_miss(near_miss: NearMiss, width: int) -> list[str]:
-    head = wrap(f"Looks like it, and is right: {near_miss.title}", width, hanging=2)
+    head = wrap(say("Looks like it, and is right: {title}", title=say(near_miss.title)), width, hanging=2)
     return [*head, "", _indented(marked(near_miss.code)), ""]
 
 
 def _torch_says(example: Example) -> str:
-    where = " (on a device that is not the CPU)" if example.off_cpu else ""
+    if example.raises and example.off_cpu:
+        return say("torch raises (on a device that is not the CPU): {message}", message=example.raises)
     if example.raises:
-        return f"torch raises{where}: {example.raises}"
-    return f"It runs{where}, and afterwards this is true: {example.proof}"
+        return say("torch raises: {message}", message=example.raises)
+    if example.off_cpu:
+        return say(
+            "It runs (on a device that is not the CPU), and afterwards this is true: {proof}",
+            proof=example.proof,
+        )
+    return say("It runs, and afterwards this is true: {proof}", proof=example.proof)
 
 
 def _indented(code: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gradtrail.findings.diagnostic import Diagnostic, Fix, NotLookedAt
-from gradtrail.laws.text import Text
+from gradtrail.laws.text import Text, say
 from gradtrail.reports.cells import ELLIPSIS, Drawn, clean, cut, draw, width, wrap
 from gradtrail.reports.left_out import head, left_out
 from gradtrail.reports.names import counted, shown_name
@@ -87,18 +87,18 @@ def render_one(finding: Diagnostic, lookup: Lookup, style: Style = PLAIN, first:
     lines.append("  " + style.paint("place", _where(finding.place, style.folder)))
     lines += _code(marks, finding, lookup, style)
     if first and finding.why is not None:
-        lines += _paragraph("why:", _sentence(finding.why), style, "bold")
+        lines += _paragraph(say("why:"), _sentence(finding.why), style, "bold")
     if finding.help is not None:
-        lines += _paragraph("help:", _sentence(finding.help), style, "bold")
+        lines += _paragraph(say("help:"), _sentence(finding.help), style, "bold")
     for fix in finding.fixes:
         lines += _fix(fix, finding.place, lookup, style, titled=len(finding.fixes) > 1)
     if first:
-        lines.append("  " + style.paint("bold", "more:") + f" gradtrail rule {finding.rule}")
+        lines.append("  " + style.paint("bold", say("more:")) + f" gradtrail rule {finding.rule}")
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
 def _headline(finding: Diagnostic, style: Style) -> list[str]:
-    head = f"{finding.severity}[{finding.rule}]:"
+    head = f"{say(finding.severity)}[{finding.rule}]:"
     first, *rest = wrap(head + " " + _sentence(finding.message), style.width, hanging=4)
     first = style.paint(finding.severity, head) + style.paint("bold", first[len(head) :])
     return [first, *(style.paint("bold", line) for line in rest)]
@@ -158,7 +158,9 @@ def _code(marks: list[_Mark], finding: Diagnostic, lookup: Lookup, style: Style)
         place = group[0].place
         if place.filename != filename:
             filename = place.filename
-            lines.append("  " + style.paint("place", "in " + shown_name(filename, style.folder)))
+            lines.append(
+                "  " + style.paint("place", say("in {file}", file=shown_name(filename, style.folder)))
+            )
         source = lookup(place.filename)
         line = source.line(place.row) if source is not None else ""
         lines += _line_with_marks(line, group, gutter, indents.get(place.filename, 0), style)
@@ -256,14 +258,16 @@ def _paragraph(head: str, words: str, style: Style, colour: str) -> list[str]:
 
 
 def _fix(fix: Fix, place: Place, lookup: Lookup, style: Style, titled: bool) -> list[str]:
-    head = {"unsafe": "fix (may change what is computed):", "display": "fix (to be completed):"}.get(
-        fix.applicability, "fix:"
-    )
+    head = say("fix:")
+    if fix.applicability == "unsafe":
+        head = say("fix (may change what is computed):")
+    elif fix.applicability == "display":
+        head = say("fix (to be completed):")
     rows = _edited_rows(fix.edits, place, lookup, style)
     if titled or not rows:
         lines = _paragraph(head, _sentence(fix.title), style, "fix")
         return lines + ["       " + row for row in rows]
-    if head == "fix:":
+    if fix.applicability == "safe":
         return ["  " + style.paint("fix", head) + " " + rows[0], *("       " + row for row in rows[1:])]
     return ["  " + style.paint("fix", head), *("       " + row for row in rows)]
 
@@ -286,7 +290,7 @@ def _edited_rows(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Sty
     rows = []
     for where, before, lines in regions:
         if not lines:
-            rows.append(f"{where:<{heads}} (taken out)")
+            rows.append(f"{where:<{heads}} " + say("(taken out)"))
         for number, line in enumerate(lines):
             head = where if number == 0 else ""
             old = before[number] if number < len(before) else ""
@@ -322,7 +326,7 @@ def _rewritten(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style
             except ValueError:
                 continue  # a fix that does not fit its file is not drawn
             kept = [line for line in after if line.strip()]
-            yield _Rewritten(f"line {first}{suffix}", before, kept)
+            yield _Rewritten(say("line {row}", row=f"{first}{suffix}"), before, kept)
 
 
 def _regions(edits: Sequence[Edit]) -> list[tuple[int, int]]:
@@ -367,6 +371,10 @@ def summary(findings: Sequence[Diagnostic], files: int) -> str:
         if (number := sum(finding.severity == severity for finding in findings))
     ]
     if not counts:
-        return f"Found nothing in {counted(files, 'file')}."
-    listed = counts[0] if len(counts) == 1 else ", ".join(counts[:-1]) + " and " + counts[-1]
-    return f"Found {listed} in {counted(files, 'file')}."
+        return say("Found nothing in {files}.", files=counted(files, "file"))
+    listed = counts[0]
+    for count in counts[1:-1]:
+        listed = say("{some}, {more}", some=listed, more=count)
+    if len(counts) > 1:
+        listed = say("{some} and {more}", some=listed, more=counts[-1])
+    return say("Found {findings} in {files}.", findings=listed, files=counted(files, "file"))

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from gradtrail.findings.diagnostic import Step
-from gradtrail.laws.text import Text
-from gradtrail.reports.cells import clean, wrap
+from gradtrail.laws.text import Text, say
+from gradtrail.reports.cells import clean, padded, wrap
+from gradtrail.reports.cells import width as cells
 from gradtrail.reports.names import shown_name
 from gradtrail.source.place import Place
 
@@ -82,34 +83,34 @@ def render(place: Place, line: str, values: Sequence[SeenValue], folder: str = "
     for value in values:
         lines += [*_value(value, filename, folder, width), ""]
     if not values:
-        lines += ["  nothing is known of a tensor here", ""]
+        lines += ["  " + say("nothing is known of a tensor here"), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _value(value: SeenValue, filename: str, folder: str, width: int) -> list[str]:
     lines = [f"  {clean(value.name)}"]
-    labels = max((len(label) for label in value.facts), default=0)
+    labels = max((cells(say(label)) for label in value.facts), default=0)
     for label, fact in value.facts.items():
-        lines += _hanging(f"    {label:<{labels}}  ", clean(str(fact)), width)
+        lines += _hanging("    " + padded(say(label), labels) + "  ", clean(str(fact)), width)
     if value.trail:
-        lines.append("    trail")
+        lines.append("    " + say("trail"))
         for number, step in enumerate(value.trail, 1):
             where = _short(step.place, filename, folder)
             lines += _hanging(f"      {number}. {where}  ", clean(str(step.text)), width)
     if value.reaches is not None:
-        lines.append("    the gradient reaches")
+        lines.append("    " + say("the gradient reaches"))
         lines += ["      " + line for line in _tree(value.reaches, filename, folder)]
     return lines
 
 
 def _hanging(head: str, words: str, width: int) -> list[str]:
-    pieces = wrap(words, max(24, width - len(head)))
-    return [head + pieces[0], *(" " * len(head) + piece for piece in pieces[1:])]
+    pieces = wrap(words, max(24, width - cells(head)))
+    return [head + pieces[0], *(" " * cells(head) + piece for piece in pieces[1:])]
 
 
 def _short(place: Place, filename: str, folder: str) -> str:
     if place.filename == filename:
-        return f"line {place.row}"
+        return say("line {row}", row=place.row)
     return f"{shown_name(place.filename, folder)}:{place.row}"
 
 
