@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test check format index clean
+.PHONY: demo test check format index catalogues clean
 
 # What gradtrail says of the programs in examples/. Findings are expected there: status 1 is a success.
 demo: .venv/installed
@@ -18,6 +18,7 @@ check: .venv/installed-dev
 	$(BIN)/ruff check src tests scripts
 	$(BIN)/mypy --strict src
 	$(BIN)/python scripts/make_rule_index.py --check
+	$(BIN)/python scripts/make_catalogues.py --check
 	$(BIN)/python -m pytest -q tests/test_floors.py
 
 format: .venv/installed-dev
@@ -26,6 +27,10 @@ format: .venv/installed-dev
 
 index: .venv/installed
 	$(BIN)/python scripts/make_rule_index.py
+
+# The sentences in other languages: gathers new ones, compiles what is translated.
+catalogues: .venv/installed-dev
+	$(BIN)/python scripts/make_catalogues.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

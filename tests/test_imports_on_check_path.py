@@ -39,6 +39,7 @@ gradtrail.findings.telling
 gradtrail.integrations
 gradtrail.integrations.check
 gradtrail.integrations.command
+gradtrail.integrations.language
 gradtrail.integrations.output
 gradtrail.integrations.torch_version
 gradtrail.interp

@@ -84,7 +84,7 @@ def test_what_is_refused_is_taken_otherwise() -> None:
 def test_every_word_of_the_rows_has_its_sentence() -> None:
     assert set(op_page._COMES_BACK) == set(RESULTS)
     assert set(op_page._SAME_WHEN) == set(SAME_WHEN)
-    assert set(op_page._KINDS) == {*VALUE_KINDS, ""}
+    assert set(op_page._ARGUMENT_KINDS) == {*VALUE_KINDS, ""}
 
 
 @pytest.mark.parametrize("name", names())

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from gradtrail.findings.engine import STANDARD_INPUT, Report, StandardInput, check_paths
 from gradtrail.integrations.command import FOUND, NOTHING, OUR_MISTAKE, USAGE
 from gradtrail.integrations.output import current_folder, output_width, put, wants_colour
+from gradtrail.laws.text import Text, say, text
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-_EXAMPLES = """\
-examples:
-  gradtrail check                                the Python files of this folder
-  gradtrail check train.py models/               a file and a folder
-  pbpaste | gradtrail check -                    code as it was pasted
-  gradtrail check --output-format concise src    one line for each finding
-  gradtrail check --select non-leaf-in-optimizer train.py
-"""
+_EXAMPLES = (
+    ("gradtrail check", text("the Python files of this folder")),
+    ("gradtrail check train.py models/", text("a file and a folder")),
+    ("pbpaste | gradtrail check -", text("code as it was pasted")),
+    ("gradtrail check --output-format concise src", text("one line for each finding")),
+    ("gradtrail check --select non-leaf-in-optimizer train.py", text("one rule")),
+)
 
 
 class Options:
@@ -44,18 +44,18 @@ class Option(NamedTuple):
     name: str
     value: str
     choices: tuple[str, ...]
-    help: str
+    help: Text
 
 
 OPTIONS = (
-    Option("--output-format", "FORMAT", ("terminal", "concise", "json"), "how to report"),
-    Option("--select", "RULES", (), "only these rules, with commas between them"),
-    Option("--ignore", "RULES", (), "all rules but these"),
-    Option("--statistics", "", (), "count the findings of each rule instead of showing them"),
-    Option("--torch-version", "VERSION", (), "the release of torch that the program runs on"),
-    Option("--stdin-filename", "NAME", (), "the name of what comes from standard input"),
-    Option("--color", "WHEN", ("auto", "always", "never"), "colour in the report"),
-    Option("--exit-zero", "", (), "exit with 0 even when there are findings"),
+    Option("--output-format", "FORMAT", ("terminal", "concise", "json", "markdown"), text("how to report")),
+    Option("--select", "RULES", (), text("only these rules, with commas between them")),
+    Option("--ignore", "RULES", (), text("all rules but these")),
+    Option("--statistics", "", (), text("count the findings of each rule instead of showing them")),
+    Option("--torch-version", "VERSION", (), text("the release of torch that the program runs on")),
+    Option("--stdin-filename", "NAME", (), text("the name of what comes from standard input")),
+    Option("--color", "WHEN", ("auto", "always", "never"), text("colour in the report")),
+    Option("--exit-zero", "", (), text("exit with 0 even when there are findings")),
 )
 
 
@@ -66,9 +66,9 @@ def run(arguments: Sequence[str]) -> int:
         options = _parser().parse_intermixed_args(arguments, namespace=Options())
     select, ignore = _rules("--select", options.select), _rules("--ignore", options.ignore)
     if options.statistics and options.output_format == "json":
-        _wrong("--statistics is a table for people: it does not go with --output-format json")
+        _wrong(say("--statistics is a table for people: it does not go with --output-format json"))
     if options.stdin_filename is not None and "-" not in options.paths:
-        _wrong("--stdin-filename names what comes from standard input: it goes with the path -")
+        _wrong(say("--stdin-filename names what comes from standard input: it goes with the path -"))
     report = check_paths(
         [path for path in options.paths if path != "-"],
         select=select,
@@ -125,26 +125,25 @@ def exit_status(report: Report, exit_zero: bool = False) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    import argparse
+    from gradtrail.integrations.arguments import parser
 
-    parser = argparse.ArgumentParser(
-        prog="gradtrail check",
-        description="Look for autograd mistakes in files and folders. Nothing is run or imported.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-        argument_default=argparse.SUPPRESS,
+    room = max(len(example) for example, _ in _EXAMPLES) + 2
+    examples = "".join(f"  {example:<{room}}{says}\n" for example, says in _EXAMPLES)
+    made = parser(
+        "check",
+        say("Look for autograd mistakes in files and folders. Nothing is run or imported."),
+        say("examples:") + "\n" + examples,
     )
-    what = "files, folders, or - for standard input (default: .)"
-    parser.add_argument("paths", nargs="*", metavar="PATH", default=["."], help=what)
+    what = say("files, folders, or - for standard input (default: .)")
+    made.add_argument("paths", nargs="*", metavar="PATH", default=["."], help=what)
     for option in OPTIONS:
         if not option.value:
-            parser.add_argument(option.name, action="store_true", help=option.help)
+            made.add_argument(option.name, action="store_true", help=str(option.help))
         elif option.choices:
-            parser.add_argument(option.name, choices=option.choices, help=option.help)
+            made.add_argument(option.name, choices=option.choices, help=str(option.help))
         else:
-            parser.add_argument(option.name, metavar=option.value, help=option.help)
-    return parser
+            made.add_argument(option.name, metavar=option.value, help=str(option.help))
+    return made
 
 
 def _wrong(message: str) -> NoReturn:
@@ -157,7 +156,7 @@ def _rules(option: str, listed: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in listed.split(",") if name.strip())
     if not names:
         if listed:
-            _wrong(f"{option}: names no rule")
+            _wrong(say("{option}: names no rule", option=option))
         return ()
     from gradtrail.findings.registry import index
     from gradtrail.integrations.nearest import nearest
@@ -166,8 +165,17 @@ def _rules(option: str, listed: str) -> tuple[str, ...]:
     for name in names:
         if name not in known:
             near = nearest(name, known)
-            question = f"did you mean `{near}`?" if near else "`gradtrail rule` lists them"
-            _wrong(f"{option}: there is no rule `{name}`; {question}")
+            question = (
+                say("did you mean `{near}`?", near=near) if near else say("`gradtrail rule` lists them")
+            )
+            _wrong(
+                say(
+                    "{option}: there is no rule `{name}`; {question}",
+                    option=option,
+                    name=name,
+                    question=question,
+                )
+            )
     return names
 
 
@@ -185,7 +193,7 @@ def _torch_version(asked: str | None) -> str | None:
         return found_version(current_folder())
     version = release(asked)
     if version is None:
-        _wrong(f"--torch-version: `{asked}` is not a version such as 2.13.0")
+        _wrong(say("--torch-version: `{asked}` is not a version such as 2.13.0", asked=asked))
     return version
 
 
@@ -203,6 +211,11 @@ def _rendered(report: Report, options: Options) -> str:
         from gradtrail.reports import concise
 
         return concise.render(report.findings, report.not_looked_at, folder)
+    if options.output_format == "markdown":
+        from gradtrail.reports import markdown
+
+        sources = report.sources.get
+        return markdown.render(report.findings, report.not_looked_at, report.files, sources, folder)
     from gradtrail.reports import terminal
 
     style = terminal.Style(output_width(), wants_colour(options.color), folder)

@@ -9,7 +9,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from gradtrail.integrations.output import complain, open_closed_streams
+from gradtrail.integrations import language
+from gradtrail.integrations.output import complain, current_folder, open_closed_streams
+from gradtrail.laws.text import say, text
 
 NOTHING, FOUND, USAGE, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit statuses: nothing found; findings; usage, or a path that could not be read and nothing was
@@ -23,29 +25,15 @@ COMMANDS = {
     "why": "what is known of a tensor at FILE:LINE, and how it became so",
 }
 
-_HELP = """\
-usage: gradtrail COMMAND ...
-
-Finds and explains autograd mistakes in PyTorch programs.
-
-commands:
-{commands}
-
-examples:
-  gradtrail check                         the Python files of this folder
-  gradtrail check train.py                one file
-  cat snippet.txt | gradtrail check -     code from a forum, as it was pasted
-  gradtrail explain error.txt             a traceback, as it was pasted
-  gradtrail rule non-leaf-in-optimizer    why that is a mistake
-  gradtrail op detach_                    what `detach_` does
-  gradtrail why train.py:14:W             what `W` is on line 14
-
-`gradtrail COMMAND --help` says more; `gradtrail --version` says which version
-this is.
-
-exit status: 0 nothing found; 1 findings; 2 wrong usage, or a path could not be
-read and nothing was found; 3 a mistake of gradtrail itself
-"""
+_EXAMPLES = (
+    ("gradtrail check", text("the Python files of this folder")),
+    ("gradtrail check train.py", text("one file")),
+    ("cat snippet.txt | gradtrail check -", text("code from a forum, as it was pasted")),
+    ("gradtrail explain error.txt", text("a traceback, as it was pasted")),
+    ("gradtrail rule non-leaf-in-optimizer", text("why that is a mistake")),
+    ("gradtrail op detach_", text("what `detach_` does")),
+    ("gradtrail why train.py:14:W", text("what `W` is on line 14")),
+)
 
 
 def console() -> None:
@@ -71,8 +59,14 @@ def console() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments` (those of the process by default); the exit status comes back."""
+    asked, rest = language.taken_from(list(sys.argv[1:] if arguments is None else arguments))
     try:
-        status = _run(list(sys.argv[1:] if arguments is None else arguments))
+        language.use(language.chosen(asked, os.environ, current_folder()))
+    except ValueError:
+        complain(f"gradtrail: --lang: `{asked}` is none of {', '.join(language.LANGUAGES)}")
+        return USAGE
+    try:
+        status = _run(rest)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -123,8 +117,8 @@ def _cannot_go_on(error: OSError) -> int:
         os.getcwd()
         reason = error.strerror or str(error)
     except OSError:
-        reason = "the current folder does not exist any more"
-    complain(f"gradtrail: cannot go on: {reason}")
+        reason = say("the current folder does not exist any more")
+    complain("gradtrail: " + say("cannot go on: {reason}", reason=reason))
     return USAGE
 
 
@@ -136,16 +130,39 @@ def _our_mistake(error: Exception) -> int:
 
         traceback.print_exc()
     cause = (str(error).splitlines() or [""])[0][:200]
-    complain(
-        f"gradtrail: internal error, a mistake of gradtrail: {type(error).__name__}: {cause}"
-        " (GRADTRAIL_DEBUG=1 shows where)"
+    told = say(
+        "internal error, a mistake of gradtrail: {kind}: {cause} (GRADTRAIL_DEBUG=1 shows where)",
+        kind=type(error).__name__,
+        cause=cause,
     )
+    complain("gradtrail: " + told)
     return OUR_MISTAKE
 
 
 def _help() -> str:
-    commands = "\n".join(f"  {name:<8} {what}" for name, what in COMMANDS.items())
-    return _HELP.format(commands=commands)
+    from gradtrail.reports.cells import wrap
+
+    lines = [say("usage: ") + "gradtrail COMMAND ...", ""]
+    lines += [
+        *wrap(say("Finds and explains autograd mistakes in PyTorch programs."), 80),
+        "",
+        say("commands:"),
+    ]
+    lines += [f"  {name:<8} {say(what)}" for name, what in COMMANDS.items()]
+    lines += ["", say("examples:")]
+    lines += [f"  {example:<37}   {says}" for example, says in _EXAMPLES]
+    lines += [
+        "",
+        *wrap(
+            say("`gradtrail COMMAND --help` says more; `gradtrail --version` says which version this is."), 80
+        ),
+    ]
+    lines += [*wrap(say("--lang LANG, or GRADTRAIL_LANG, chooses the language: en, zh_CN or ja."), 80), ""]
+    status = say(
+        "exit status: 0 nothing found; 1 findings; 2 wrong usage, or a path could not be read and nothing was found;"
+        " 3 a mistake of gradtrail itself"
+    )
+    return "\n".join([*lines, *wrap(status, 80)]) + "\n"
 
 
 def _unknown(command: str) -> int:
@@ -153,10 +170,10 @@ def _unknown(command: str) -> int:
 
     near = nearest(command, COMMANDS)
     if near:
-        hint = f"did you mean `gradtrail {near}`?"
+        hint = say("did you mean `{near}`?", near=f"gradtrail {near}")
     elif os.path.exists(command):
-        hint = f"did you mean `gradtrail check {command}`?"
+        hint = say("did you mean `{near}`?", near=f"gradtrail check {command}")
     else:
-        hint = "`gradtrail --help` lists them"
-    complain(f"gradtrail: there is no command `{command}`; {hint}")
+        hint = say("`{listing}` lists them", listing="gradtrail --help")
+    complain("gradtrail: " + say("there is no command `{command}`", command=command) + "; " + hint)
     return USAGE

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
+from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.engine import Report, StandardInput, check_paths
+from gradtrail.integrations.arguments import parser
 from gradtrail.integrations.command import FOUND, NOTHING, USAGE
 from gradtrail.integrations.output import complain, current_folder, output_width, put, wants_colour
 from gradtrail.laws.messages import Message
+from gradtrail.laws.text import say
 from gradtrail.laws.wordings import recognise
 from gradtrail.reports import explanation, terminal
 from gradtrail.source import reading, traceback
@@ -51,20 +53,19 @@ def recognised(pasted: str) -> tuple[Raised, Message] | None:
     return None if entry is None else (Raised("", bare), entry)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gradtrail explain",
-        description="What an error of autograd means: paste the traceback, or its last line. Nothing is run.",
-        epilog="examples: pbpaste | gradtrail explain · gradtrail explain error.txt"
-        ' · gradtrail explain "can\'t optimize a non-leaf Tensor"',
+def _parser() -> ArgumentParser:
+    errors = parser(
+        "explain",
+        say("What an error of autograd means: paste the traceback, or its last line. Nothing is run."),
+        say("examples: {examples}", examples="pbpaste | gradtrail explain · gradtrail explain error.txt"),
     )
-    parser.add_argument(
-        "paste", nargs="?", default="-", help="a file, `-` for standard input, or the message itself"
+    errors.add_argument(
+        "paste", nargs="?", default="-", help=say("a file, `-` for standard input, or the message itself")
     )
-    parser.add_argument(
-        "--output-format", choices=("text", "markdown"), default="text", help="how to print it"
+    errors.add_argument(
+        "--output-format", choices=("text", "markdown"), default="text", help=say("how to print it")
     )
-    return parser
+    return errors
 
 
 def _pasted(paste: str) -> str:
@@ -80,9 +81,10 @@ def _pasted(paste: str) -> str:
 def _not_ours(pasted: str) -> str:
     raised = traceback.read(pasted)
     if not raised:
-        return "not one of ours: no error of torch's autograd stands in this text"
-    last = raised[-1]
-    return f"not one of ours: `{last.error}` with this text is no refusal of torch's autograd"
+        return say("not one of ours: no error of torch's autograd stands in this text")
+    return say(
+        "not one of ours: `{error}` with this text is no refusal of torch's autograd", error=raised[-1].error
+    )
 
 
 def _explained(raised: Raised, entry: Message, pasted: str, output_format: str) -> str:

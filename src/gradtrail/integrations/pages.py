@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from collections.abc import Sequence
 
+from gradtrail.integrations.arguments import parser
 from gradtrail.integrations.command import NOTHING, USAGE
 from gradtrail.integrations.nearest import nearest
 from gradtrail.integrations.output import complain, current_folder, output_width, put
+from gradtrail.laws.text import say
 
 _SPOT = re.compile(r"(?P<file>.+?):(?P<row>\d{1,9})(?::(?P<name>.+))?\Z", re.S)
 
@@ -20,15 +21,14 @@ def run(command: str, arguments: Sequence[str]) -> int:
 
 
 def _rule(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="gradtrail rule",
-        description="What a rule finds, why it is a mistake, and what to do. Without a name: all rules.",
+    rules = parser(
+        "rule", say("What a rule finds, why it is a mistake, and what to do. Without a name: all rules.")
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="the name of a rule")
-    parser.add_argument(
-        "--output-format", choices=("text", "markdown"), default="text", help="how to print it"
+    rules.add_argument("name", nargs="?", default=None, metavar="NAME", help=say("the name of a rule"))
+    rules.add_argument(
+        "--output-format", choices=("text", "markdown"), default="text", help=say("how to print it")
     )
-    options = parser.parse_args(arguments)
+    options = rules.parse_args(arguments)
     from gradtrail.findings.registry import all_rules, index, rule_named
     from gradtrail.reports import rule_page
 
@@ -47,13 +47,16 @@ def _rule(arguments: Sequence[str]) -> int:
 
 
 def _operation(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="gradtrail op",
-        description="What an operation of torch does to autograd's facts, and what it saves for backward.",
-        epilog="examples: gradtrail op relu_ · gradtrail op Tensor.to · gradtrail op F.linear",
+    operations = parser(
+        "op",
+        say("What an operation of torch does to autograd's facts, and what it saves for backward."),
+        say(
+            "examples: {examples}",
+            examples="gradtrail op relu_ · gradtrail op Tensor.to · gradtrail op F.linear",
+        ),
     )
-    parser.add_argument("name", metavar="NAME", help="an operation, such as detach or torch.matmul")
-    name = parser.parse_args(arguments).name
+    operations.add_argument("name", metavar="NAME", help=say("an operation, such as detach or torch.matmul"))
+    name = operations.parse_args(arguments).name
     from gradtrail.laws.operations import operation
     from gradtrail.reports import op_page
 
@@ -80,30 +83,40 @@ def _what_it_is(name: str) -> tuple[str, str]:
     module = modules.module(path)
     if module is not None:
         called = module.call.removeprefix("torch.")
-        forward = f"its forward is {called}" if called else "its forward is composed of operations"
-        return f"nn.{path} is a module; {forward}\n", called or path
+        if called:
+            return say(
+                "nn.{path} is a module; its forward is {called}", path=path, called=called
+            ) + "\n", called
+        return say("nn.{path} is a module; its forward is composed of operations", path=path) + "\n", path
     if optimizers.optimizer(path) is not None:
-        return (
-            f"{path} is an optimizer; `gradtrail rule non-leaf-in-optimizer` says what it takes\n",
-            path,
+        told = say(
+            "{path} is an optimizer; `{command}` says what it takes",
+            path=path,
+            command="gradtrail rule non-leaf-in-optimizer",
         )
+        return told + "\n", path
     factory = factories.factory("torch." + path)
     if factory is None or not factory.leaf or factory.keeps_graph:
         return "", name
-    grad = "with requires_grad=True" if factory.accepts_requires_grad else "after requires_grad_()"
-    return f"{path} makes a new leaf; it requires grad {grad}\n", path
+    if factory.accepts_requires_grad:
+        return say(
+            "{path} makes a new leaf; it requires grad with requires_grad=True", path=path
+        ) + "\n", path
+    return say("{path} makes a new leaf; it requires grad after requires_grad_()", path=path) + "\n", path
 
 
 def _why(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="gradtrail why",
-        description="What is known of a tensor at a place, and how it became so. Nothing is run.",
-        epilog="examples: gradtrail why train.py:14 · gradtrail why train.py:14:W",
+    places = parser(
+        "why",
+        say("What is known of a tensor at a place, and how it became so. Nothing is run."),
+        say("examples: {examples}", examples="gradtrail why train.py:14 · gradtrail why train.py:14:W"),
     )
-    parser.add_argument("spot", metavar="FILE:LINE[:NAME]", help="a line, and the name of a tensor on it")
-    spot = _SPOT.match(parser.parse_args(arguments).spot)
+    places.add_argument(
+        "spot", metavar="FILE:LINE[:NAME]", help=say("a line, and the name of a tensor on it")
+    )
+    spot = _SPOT.match(places.parse_args(arguments).spot)
     if spot is None:
-        parser.error("give a file and a line, such as train.py:14 or train.py:14:W")
+        places.error(say("give a file and a line, such as train.py:14 or train.py:14:W"))
     from gradtrail.reports import why
     from gradtrail.source.files import SourceFiles
     from gradtrail.source.place import Place
@@ -117,23 +130,34 @@ def _why(arguments: Sequence[str]) -> int:
         complain(f"gradtrail why: {spot['file']}: {unreadable.reason}")
         return USAGE
     if not 0 < row <= len(source.lines):
-        complain(f"gradtrail why: {spot['file']} has no line {row}")
+        complain("gradtrail why: " + say("{file} has no line {row}", file=spot["file"], row=row))
         return USAGE
     if spot["name"] and spot["name"] not in source.line(row):
-        complain(f"gradtrail why: there is no `{spot['name']}` on line {row} of {spot['file']}")
+        complain(
+            "gradtrail why: "
+            + say(
+                "there is no `{name}` on line {row} of {file}", name=spot["name"], row=row, file=spot["file"]
+            )
+        )
         return USAGE
     from gradtrail.interp.inspect import values_at
 
     try:
         values = values_at(filename, row, spot["name"])
     except RecursionError:
-        complain(f"gradtrail why: {spot['file']}: is nested too deeply to be followed")
+        complain(f"gradtrail why: {spot['file']}: " + say("is nested too deeply to be followed"))
         return USAGE
     put(why.render(Place(filename, row), source.line(row), values, current_folder(), output_width()))
     return NOTHING
 
 
 def _no_such(what: str, name: str, near: str | None, listing: str | None) -> int:
-    question = f"; did you mean `{near}`?" if near else f"; `{listing}` lists them" if listing else ""
-    complain(f"gradtrail: there is no {what} `{name}`{question}")
+    told = say("there is no rule `{name}`", name=name)
+    if what == "operation":
+        told = say("there is no operation `{name}`", name=name)
+    if near:
+        told += "; " + say("did you mean `{near}`?", near=near)
+    elif listing:
+        told += "; " + say("`{listing}` lists them", listing=listing)
+    complain("gradtrail: " + told)
     return USAGE

@@ -159,14 +159,16 @@ def _station(machine: Machine, edge: Node | Tensor, depth: int, seen: set[int]) 
     place = machine.place(edge.origin.node, edge.origin.frame)
     if edge.kind == "opaque":
         return Reached(text("what lies behind this is not known"), place)
-    label = text("{name}", name=edge.name) if edge.name else text("one of several, by the branch taken")
+    label = text("{name}", name=edge.name)
+    if not edge.name or edge.kind == "join":
+        label = text("one of several, by the branch taken")
     if edge.serial in seen or depth >= _DEEPEST_TREE:
         return Reached(text("{name} ...", name=edge.name or "..."), place)
     seen.add(edge.serial)
     below = [_station(machine, one, depth + 1, seen) for one in edge.edges[:_WIDEST_TREE]]
     cuts = [
         Reached(
-            text("`{name}`", name=parent.name or "a tensor"),
+            text("`{name}`", name=parent.name) if parent.name else text("a tensor"),
             machine.place(parent.origin.node, parent.origin.frame),
             (),
             sentence(parent.origin),

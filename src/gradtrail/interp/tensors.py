@@ -47,6 +47,7 @@ from gradtrail.interp.values import (
 from gradtrail.laws import dtype_demands, dtypes, operations, shapes
 from gradtrail.laws.node_names import node_name
 from gradtrail.laws.operations import Operation
+from gradtrail.laws.text import one_of
 
 Shape = Any
 
@@ -1102,7 +1103,7 @@ class Tensors(Calls):
             self.seen(first, node, frame, "dtype"),
             others,
             op=row.name,
-            wanted=" or ".join(found.wanted),
+            wanted=one_of(found.wanted),
         )
 
 

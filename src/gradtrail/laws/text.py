@@ -6,7 +6,7 @@ A sentence is never built with an f-string: the template is what gets translated
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 _spoken: list[Callable[[str], str]] = []
@@ -33,6 +33,16 @@ class Text(NamedTuple):
 def say(template: str, /, **fields: object) -> str:
     """A sentence at once, for words that are drawn where they are written."""
     return str(text(template, **fields))
+
+
+def one_of(names: Sequence[str]) -> Text:
+    """`a`, `a or b`, `a, b or c`."""
+    if len(names) < 2:
+        return text("{name}", name="".join(names))
+    some = text("{name}", name=names[0])
+    for name in names[1:-1]:
+        some = text("{some}, {more}", some=some, more=name)
+    return text("{some} or {more}", some=some, more=names[-1])
 
 
 def text(template: str, /, **fields: object) -> Text:

@@ -106,6 +106,11 @@ _PIECES = re.compile(f"(?:[（「『【〈《]*[{_WIDE}]|[^{_WIDE}]+)[{_CLOSING}
 """What a line may not end inside of: a wide character with the signs that belong to it, or a run of narrow ones."""
 
 
+def gap_behind(head: str) -> str:
+    """What stands between a head and its words: nothing behind a wide colon, which has its own room."""
+    return "" if head.endswith("\uff1a") else " "
+
+
 def padded(text: str, room: int) -> str:
     """`text` filled with spaces up to `room` cells."""
     return text + " " * (room - width(text))

@@ -11,7 +11,7 @@ from gradtrail.findings.rule import Example
 from gradtrail.laws.messages import Message
 from gradtrail.laws.text import say
 from gradtrail.reports import rule_page, terminal
-from gradtrail.reports.cells import clean, width, wrap
+from gradtrail.reports.cells import clean, gap_behind, width, wrap
 
 MOST_CAUSES = 4
 """Causes that are shown; the rule's page has all."""
@@ -64,7 +64,8 @@ def render(explained: Explanation, lookup: terminal.Lookup, style: terminal.Styl
             lines += [head + first, *(" " * len(head) + one for one in rest)]
     lines += ["", *_paragraph(say("detach or no_grad?"), str(explained.answer.family.way_out), style)]
     for rule in explained.answer.rules:
-        lines.append(style.paint("bold", say("more:")) + f" gradtrail rule {rule.name}")
+        more = say("more:")
+        lines.append(style.paint("bold", more) + gap_behind(more) + f"gradtrail rule {rule.name}")
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
@@ -74,13 +75,13 @@ def markdown(explained: Explanation) -> str:
     parts = [
         f"**`{clean(explained.said)[:_LONGEST_MESSAGE]}`**",
         "",
-        f"{say('law:')} {say(explained.message.law)}",
+        say("law:") + gap_behind(say("law:")) + say(explained.message.law),
         "",
     ]
     for finding in explained.diagnosis:
-        parts += [f"- line {finding.place.row}: {finding.message}"]
+        parts += [f"- {say('line {row}', row=finding.place.row)}: {finding.message}"]
         parts += [
-            f"    {number}. line {step.place.row}: {step.text}"
+            f"    {number}. {say('line {row}', row=step.place.row)}: {step.text}"
             for number, step in enumerate(finding.trail, 1)
         ]
         parts += [f"- {finding.help}" if finding.help is not None else "", ""]
@@ -126,6 +127,6 @@ def _cause(number: int, example: Example, style: terminal.Style) -> list[str]:
 def _paragraph(head: str, words: str, style: terminal.Style) -> list[str]:
     """A head, and the words behind it; paragraphs and lists of a page stay apart."""
     if "\n" not in words.strip():
-        first, *rest = wrap(f"{head} {words}", style.width, hanging=2)
+        first, *rest = wrap(f"{head}{gap_behind(head)}{words}", style.width, hanging=2)
         return [style.paint("bold", first[: len(head)]) + first[len(head) :], *rest]
     return [style.paint("bold", head), textwrap.indent(rule_page.folded(words, style.width - 2), "  ")]

@@ -26,7 +26,7 @@ _COMES_BACK = {
 
 _OTHERWISE = {"new": "a new tensor", "view": "a view of it", "maybe-view": "a view of it or a copy"}
 
-_KINDS = {
+_ARGUMENT_KINDS = {
     "tensor": "a tensor as `{argument}`",
     "matrix": "a tensor of at most two dimensions as `{argument}`",
     "batch": "a tensor of three or more dimensions as `{argument}`",
@@ -80,6 +80,11 @@ _REFUSES = {
     "register_hook": (("a tensor that does not require grad", "hook-of-untracked"),),
 }
 """What the operations that are asked for most refuse, with the key of torch's message."""
+
+LABELS = (
+    "gives back", "outputs", "requires grad", "leaf", "grad_fn", "saves", "backward", "writes", "refuses", "with",
+)  # fmt: skip
+"""The heads of the page's rows."""
 
 _FRAGMENTS = ("numpy-off-cpu", "backward-no-grad-fn")
 """Messages whose stable piece does not stand at their beginning."""
@@ -150,13 +155,16 @@ def _argument(operation: Operation, name: str) -> str:
 def _comes_back(operation: Operation) -> Text:
     template = _COMES_BACK[operation.result]
     if "{when}" in template:
-        return text(template, when=_SAME_WHEN[operation.same_when], otherwise=_OTHERWISE[operation.otherwise])
+        when, otherwise = _SAME_WHEN[operation.same_when], _OTHERWISE[operation.otherwise]
+        return text(template, when=text(when), otherwise=text(otherwise))
     return text(template)
 
 
 def _refuses(operation: Operation) -> list[Text]:
     return [
-        text("{what}: {said}", what=what, said=("... " if key in _FRAGMENTS else "") + message(key).piece)
+        text(
+            "{what}: {said}", what=text(what), said=("... " if key in _FRAGMENTS else "") + message(key).piece
+        )
         for what, key in _REFUSES.get(operation.name, ())
     ]
 
@@ -268,7 +276,11 @@ def _writes(operation: Operation) -> list[Text]:
 
 def _overloads(operation: Operation) -> list[Text]:
     return [
-        text(_KINDS.get(kind, _KINDS[""]) + ": it is `{name}`", argument=argument, name=name)
+        text(
+            "{kind}: it is `{name}`",
+            kind=text(_ARGUMENT_KINDS.get(kind, _ARGUMENT_KINDS[""]), argument=argument),
+            name=name,
+        )
         for argument, kind, name in operation.overloads
     ]
 
@@ -281,7 +293,9 @@ def _listed(names: list[str], word: str) -> str:
 def _joined(parts: list[str], word: str) -> str:
     if len(parts) < 2:
         return "".join(parts)
-    listed = ", ".join(parts[:-1])
+    listed = parts[0]
+    for part in parts[1:-1]:
+        listed = say("{some}, {more}", some=listed, more=part)
     if word == "or":
         return say("{some} or {more}", some=listed, more=parts[-1])
     return say("{some} and {more}", some=listed, more=parts[-1])

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.laws.text import say
-from gradtrail.reports.cells import wrap
+from gradtrail.reports.cells import padded, wrap
+from gradtrail.reports.cells import width as cells
 
 _ITEM = re.compile(r"[ ]*(?:[-*]|\d+\.) ")
 _MARK = re.compile(r"#\s*(error|cause)\s*$", re.M)
@@ -50,8 +51,10 @@ def list_of_rules(rules: Iterable[type[Rule]], width: int = 80) -> str:
     """Each rule with its severity and the first sentence of its page: in one line where all fit, else below."""
     named = [(rule.name, rule.severity, first_sentence(rule)) for rule in rules]
     column = max((len(name) for name, _, _ in named), default=0)
-    lines = [f"{name:<{column}}  {say(severity):<7}  {sentence}" for name, severity, sentence in named]
-    if any(len(line) > width for line in lines):
+    lines = [
+        f"{name:<{column}}  {padded(say(severity), 7)}  {sentence}" for name, severity, sentence in named
+    ]
+    if any(cells(line) > width for line in lines):
         lines = []
         for name, severity, sentence in named:
             lines += [f"{name} ({say(severity)})", *("    " + line for line in wrap(sentence, width - 4))]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from gradtrail.findings.diagnostic import SEVERITIES, Diagnostic, NotLookedAt
 from gradtrail.laws.text import say
 from gradtrail.reports import concise
+from gradtrail.reports.cells import padded
 from gradtrail.reports.terminal import summary
 
 
@@ -18,5 +19,5 @@ def render(
     counts = Counter((finding.rule, finding.severity) for finding in findings)
     ordered = sorted(counts.items(), key=lambda row: (-row[1], SEVERITIES.index(row[0][1]), row[0][0]))
     width = max((len(str(count)) for count in counts.values()), default=1)
-    rows = [f"{count:>{width}}  {say(severity):<7}  {rule}\n" for (rule, severity), count in ordered]
+    rows = [f"{count:>{width}}  {padded(say(severity), 7)}  {rule}\n" for (rule, severity), count in ordered]
     return "".join(rows) + concise.render([], not_looked_at, folder) + summary(findings, files) + "\n"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gradtrail.findings.diagnostic import Diagnostic, Fix, NotLookedAt
 from gradtrail.laws.text import Text, say
-from gradtrail.reports.cells import ELLIPSIS, Drawn, clean, cut, draw, width, wrap
+from gradtrail.reports.cells import ELLIPSIS, Drawn, clean, cut, draw, gap_behind, width, wrap
 from gradtrail.reports.left_out import head, left_out
 from gradtrail.reports.names import counted, shown_name
 from gradtrail.source.place import Edit, Place
@@ -93,7 +93,8 @@ def render_one(finding: Diagnostic, lookup: Lookup, style: Style = PLAIN, first:
     for fix in finding.fixes:
         lines += _fix(fix, finding.place, lookup, style, titled=len(finding.fixes) > 1)
     if first:
-        lines.append("  " + style.paint("bold", say("more:")) + f" gradtrail rule {finding.rule}")
+        more = say("more:")
+        lines.append("  " + style.paint("bold", more) + gap_behind(more) + f"gradtrail rule {finding.rule}")
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
@@ -252,9 +253,10 @@ def _label(mark: _Mark, span: tuple[int, int], room: int, style: Style, repeated
 
 
 def _paragraph(head: str, words: str, style: Style, colour: str) -> list[str]:
-    left = 2 + len(head) + 1
+    gap = gap_behind(head)
+    left = 2 + width(head + gap)
     pieces = wrap(words, max(20, style.width - left))
-    return ["  " + style.paint(colour, head) + " " + pieces[0], *(" " * left + piece for piece in pieces[1:])]
+    return ["  " + style.paint(colour, head) + gap + pieces[0], *(" " * left + piece for piece in pieces[1:])]
 
 
 def _fix(fix: Fix, place: Place, lookup: Lookup, style: Style, titled: bool) -> list[str]:
@@ -268,7 +270,10 @@ def _fix(fix: Fix, place: Place, lookup: Lookup, style: Style, titled: bool) -> 
         lines = _paragraph(head, _sentence(fix.title), style, "fix")
         return lines + ["       " + row for row in rows]
     if fix.applicability == "safe":
-        return ["  " + style.paint("fix", head) + " " + rows[0], *("       " + row for row in rows[1:])]
+        return [
+            "  " + style.paint("fix", head) + gap_behind(head) + rows[0],
+            *("       " + row for row in rows[1:]),
+        ]
     return ["  " + style.paint("fix", head), *("       " + row for row in rows)]
 
 
@@ -317,7 +322,7 @@ def _rewritten(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style
         source = lookup(filename)
         if source is None:
             continue
-        suffix = "" if filename == place.filename else " of " + shown_name(filename, style.folder)
+        name = "" if filename == place.filename else shown_name(filename, style.folder)
         for first, last in _regions(of_file):
             before = [source.line(row) for row in range(first, last + 1)]
             inside = [_moved(edit, first) for edit in of_file if first <= edit.place.row <= last]
@@ -326,7 +331,10 @@ def _rewritten(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style
             except ValueError:
                 continue  # a fix that does not fit its file is not drawn
             kept = [line for line in after if line.strip()]
-            yield _Rewritten(say("line {row}", row=f"{first}{suffix}"), before, kept)
+            where = (
+                say("line {row} of {file}", row=first, file=name) if name else say("line {row}", row=first)
+            )
+            yield _Rewritten(where, before, kept)
 
 
 def _regions(edits: Sequence[Edit]) -> list[tuple[int, int]]:

@@ -75,6 +75,10 @@ class SeenValue(Protocol):
         """The graph behind it."""
 
 
+LABELS = ("leaf", "requires grad", "grad_fn", "Parameter", "device", "dtype", "shape")
+"""The heads of what is known of a tensor."""
+
+
 def render(place: Place, line: str, values: Sequence[SeenValue], folder: str = "", width: int = 80) -> str:
     """The page for `values` at `place`, where the file says `line`."""
     filename = place.filename
