@@ -5,9 +5,12 @@ BIN := .venv/bin
 
 .PHONY: demo test check format index catalogues clean
 
-# What gradtrail says of the programs in examples/. Findings are expected there: status 1 is a success.
+# What gradtrail says of the programs in examples/ (findings are expected there: status 1 is a success), what a pasted
+# error means, and the table of what people ask about.
 demo: .venv/installed
 	$(BIN)/gradtrail check examples/ || test $$? -eq 1
+	$(BIN)/gradtrail explain "RuntimeError: Can't call numpy() on Tensor that requires grad"
+	$(BIN)/python scripts/matrix.py
 
 test: .venv/installed-test
 	$(BIN)/python -m pytest

@@ -1,0 +1,44 @@
+"""The matrix of what people ask about: its page is what gradtrail does now, and torch does what it says."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.running import outcome_of_text
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def load() -> Any:
+    spec = importlib.util.spec_from_file_location("matrix", ROOT / "scripts" / "matrix.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["matrix"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+matrix = load()
+
+
+def test_the_page_is_not_stale() -> None:
+    assert (ROOT / "docs" / "matrix.md").read_text(encoding="utf-8") == matrix.page()
+
+
+@pytest.mark.parametrize("subject", matrix.SUBJECTS, ids=lambda subject: subject.name)
+def test_every_subject(subject: Any) -> None:
+    said = matrix._row(subject)
+    assert said[2] == ("found" if subject.rule else "quiet")
+    assert said[3] in ("yes", "-", "no error to explain", "by its whole text")
+
+
+@pytest.mark.parametrize(
+    "subject", [one for one in matrix.SUBJECTS if one.program], ids=lambda subject: subject.name
+)
+def test_what_is_right_runs_on_torch(subject: Any, tmp_path: Path) -> None:
+    assert not outcome_of_text(matrix.program_of(subject), tmp_path).raised
