@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test check format index catalogues clean
+.PHONY: demo test check format index catalogues site clean
 
 # What gradtrail says of the programs in examples/ (findings are expected there: status 1 is a success), what a pasted
 # error means, and the table of what people ask about.
@@ -34,6 +34,10 @@ index: .venv/installed
 # The sentences in other languages: gathers new ones, compiles what is translated.
 catalogues: .venv/installed-dev
 	$(BIN)/python scripts/make_catalogues.py
+
+# The documentation site, in build/site.
+site: .venv/installed-test
+	$(BIN)/python scripts/make_site.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
