@@ -145,7 +145,7 @@ FAMILIES: dict[str, Family] = {
     ),
     "module": Family(
         (
-            Check("list(model.named_parameters())", text("all that an optimizer and .to(device) will see")),
+            Check("list(model.named_parameters())", text("the parameters that an optimizer will see")),
             Check("type(t)", text("torch.nn.Parameter, or a plain tensor, which is not registered")),
         ),
         text(
@@ -165,7 +165,10 @@ FAMILIES: dict[str, Family] = {
         (
             _LEAF,
             _REQUIRES,
-            Check("[n for n, p in model.named_parameters() if p.grad is None]", text("left out")),
+            Check(
+                "[n for n, p in model.named_parameters() if p.grad is None]",
+                text("the parameters that got no gradient"),
+            ),
         ),
         text("detach, for what goes to another process; parameters are shared as they are"),
     ),

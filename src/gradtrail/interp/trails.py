@@ -80,7 +80,7 @@ SENTENCES: dict[str, str] = {
     "tied": "the same Parameter also becomes `{name}`",
     "returned": "returned here",
     "grad-on": "grad mode is on in `{name}`",
-    "layer": "the layer at work is made here",
+    "layer": "the layer that does this is made here",
     "child": "raised here, in the child process",
     "optimizer": "handed to {optimizer} here",
     "copied": "a copy, a leaf of its own",

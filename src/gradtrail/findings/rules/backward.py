@@ -198,7 +198,7 @@ class BackwardWithoutGraph(Rule):
         elif any(step.kind in _CUTS for step in trail):
             cut = next(step for step in reversed(trail) if step.kind in _CUTS)
             help = text(
-                "the gradient ends on line {row}: what the loss is to train has to reach it past that line",
+                "the gradient ends on line {row}: what is to be trained must reach the loss by a way around that line",
                 row=cut.place.row,
             )
         elif "frozen" in kinds:
@@ -428,9 +428,9 @@ class SecondBackward(Rule):
         name, carried = name_of(event), str(event.fields.get("carried", ""))
         headline = text("backward from `{name}` meets a part of the graph that was freed before", name=name)
         help = text(
-            "both go through `{op}` on line {row}: keep its result out of the loss that must not train it, with"
-            " detach(), or compute it again; where nothing is updated in between, go backward once from the sum, or"
-            " give the first backward retain_graph=True",
+            "both go through `{op}` on line {row}: where only one of the two is to train it, detach its result on the way"
+            " into the other; else compute it again, or, where nothing is updated in between, go backward once from the"
+            " sum, or give the first backward retain_graph=True",
             op=event.fields.get("op", ""),
             row=event.fields.get("row", ""),
         )
