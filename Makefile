@@ -40,7 +40,7 @@ site: .venv/installed-test
 	$(BIN)/python scripts/make_site.py
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/made:
 	$(PYTHON) -m venv .venv
