@@ -69,7 +69,7 @@ def sentences() -> dict[str, set[str]]:
         found.setdefault(page.example.title, set()).add("findings/answers.py")
     for key in sorted(KEYS):
         found.setdefault(messages.message(key).law, set()).add("laws/messages.py")
-    for word in ("error", "warning", "info"):
+    for word in ("error", "warning", "info", "cause"):
         found.setdefault(word, set()).add("findings/diagnostic.py")
     return {sentence: files for sentence, files in found.items() if any(sign.isalpha() for sign in sentence)}
 

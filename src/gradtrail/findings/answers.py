@@ -59,8 +59,8 @@ FAMILIES: dict[str, Family] = {
     "leaf": Family(
         (_LEAF, _GRAD_FN, _REQUIRES),
         text(
-            "neither: no_grad around it only hides it, and what detach returns is a leaf that the loss does not"
-            " use. Scale, cast and move first, and call requires_grad_() last"
+            "detach alone does not help: it returns another tensor, and the loss has to be computed from that one."
+            " no_grad around the optimizer changes nothing. Scale, cast and move first, and call requires_grad_() last"
         ),
     ),
     "flag": Family(
@@ -120,6 +120,10 @@ FAMILIES: dict[str, Family] = {
             " detach, .item(), numpy, argmax, a comparison, or torch.tensor() of a tensor. requires_grad_() on the"
             " loss silences the error and trains nothing"
         ),
+    ),
+    "scalar": Family(
+        (Check("t.shape", text("a loss has no dimensions: torch.Size([])")), _GRAD_FN),
+        text("neither: make one number of it with mean() or sum(), or give backward a gradient of its shape"),
     ),
     "twice": Family(
         (_GRAD_FN, Check("state.grad_fn", text("of what is carried from step to step: None after detach"))),
@@ -193,13 +197,13 @@ _FAMILY_OF: dict[str, str] = {
     "out-requires-grad": "in-place-saved",
     "backward-twice": "twice",
     "backward-no-grad-fn": "backward",
-    "backward-non-scalar": "backward",
+    "backward-non-scalar": "scalar",
     "grad-unused": "backward",
     "grad-input-not-tracked": "backward",
     "hook-of-untracked": "backward",
     "retain-grad-of-untracked": "backward",
     "derivative-missing": "backward",
-    "backward-gradient-shape": "backward",
+    "backward-gradient-shape": "scalar",
     "backward-off-dtype": "dtype",
     "no-grad-not-called": "backward",
     "once-differentiable": "function",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
+from gradtrail.integrations.output import output_width
 from gradtrail.laws.text import say, text
+from gradtrail.reports.cells import width, wrap
 
 ARGPARSE = (
     text("usage: "),
@@ -21,14 +24,29 @@ ARGPARSE = (
 """The words of argparse itself."""
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Help whose lines are measured in cells, which argparse counts as characters."""
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
+        english, spoken = "usage: ", say("usage: ")
+        told = super()._format_usage(usage, actions, groups, english)
+        first, *rest = told.removeprefix(english).split("\n")
+        shift = width(spoken) - len(english)
+        indent = [" " * max(shift, 0) + line[max(-shift, 0) :] if line.strip() else line for line in rest]
+        return "\n".join([spoken + first, *indent])
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(text, width)
+
+
 def parser(command: str, description: str, examples: str = "") -> argparse.ArgumentParser:
     """A parser for `gradtrail COMMAND`. `description` and `examples` have been translated."""
     argparse._ = say  # type: ignore[attr-defined]  # what argparse says itself comes from our catalogues
     made = argparse.ArgumentParser(
         prog=f"gradtrail {command}",
-        description=description,
+        description="\n".join(wrap(description, output_width())),
         epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Help,
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,
     )

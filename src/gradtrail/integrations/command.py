@@ -148,9 +148,13 @@ def _help() -> str:
         "",
         say("commands:"),
     ]
-    lines += [f"  {name:<8} {say(what)}" for name, what in COMMANDS.items()]
+    for name, what in COMMANDS.items():
+        first, *rest = wrap(say(what), 69)
+        lines += [f"  {name:<8} {first}", *(" " * 11 + line for line in rest)]
     lines += ["", say("examples:")]
-    lines += [f"  {example:<37}   {says}" for example, says in _EXAMPLES]
+    for example, says in _EXAMPLES:
+        first, *rest = wrap(str(says), 38)
+        lines += [f"  {example:<37}   {first}", *(" " * 42 + line for line in rest)]
     lines += [
         "",
         *wrap(

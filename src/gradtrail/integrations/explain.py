@@ -16,6 +16,7 @@ from gradtrail.laws.messages import Message
 from gradtrail.laws.text import say
 from gradtrail.laws.wordings import recognise
 from gradtrail.reports import explanation, terminal
+from gradtrail.reports.cells import wrap
 from gradtrail.source import reading, traceback
 from gradtrail.source.traceback import Raised
 
@@ -32,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
         return USAGE
     found = recognised(pasted)
     if found is None:
-        put(_not_ours(pasted) + "\n")
+        put("\n".join(wrap(_not_ours(pasted), output_width(), hanging=2)) + "\n")
         return FOUND
     put(_explained(*found, pasted, options.output_format))
     return NOTHING
@@ -50,7 +51,7 @@ def recognised(pasted: str) -> tuple[Raised, Message] | None:
         return None
     bare = " ".join(traceback.plain(pasted).split())
     entry = recognise("", bare)
-    return None if entry is None else (Raised("", bare), entry)
+    return None if entry is None else (Raised("", entry.piece), entry)
 
 
 def _parser() -> ArgumentParser:

@@ -306,7 +306,8 @@ class Graph(Tensors):
             op=graph_node.origin.fields.get("op", graph_node.name) if graph_node.origin.fields else graph_node.name,
             same_place=same_place,
             row=graph_node.origin.node.lineno,
-            carried=_carried(roots, graph_node.results, frame),
+            carried=_carried(roots, graph_node.results, frame)[0],
+            carried_in_tuple=_carried(roots, graph_node.results, frame)[1],
         )  # fmt: skip
 
     def _refuse_modified(
@@ -470,21 +471,21 @@ def _shape_text(shape: tuple[int | None, ...] | None) -> str:
     )
 
 
-def _carried(roots: list[Tensor], results: tuple[Tensor, ...], frame: Frame) -> str:
+def _carried(roots: list[Tensor], results: tuple[Tensor, ...], frame: Frame) -> tuple[str, bool]:
     """The name of the one among `results` of a freed node that `roots` were computed from; "" if not known.
 
-    Of a tuple that the results stand in, the name of the tuple.
+    Of a tuple that the results stand in, the name of the tuple, and True.
     """
     seen = {tensor.serial for tensor in roots}
     work = list(roots)
     while work and len(seen) < _MOST_ANCESTORS:
         for parent in work.pop(0).origin.parents:
             if any(parent is one for one in results):
-                return parent.name or _name_of_tuple(parent, frame)
+                return (parent.name, False) if parent.name else (_name_of_tuple(parent, frame), True)
             if parent.serial not in seen:
                 seen.add(parent.serial)
                 work.append(parent)
-    return (results[0].name or "") if len(results) == 1 else ""
+    return (results[0].name or "") if len(results) == 1 else "", False
 
 
 def _name_of_tuple(tensor: Tensor, frame: Frame) -> str:

@@ -102,7 +102,8 @@ def wrap(text: str, room: int, hanging: int = 0) -> list[str]:
 
 _WIDE = "\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 _CLOSING = "、。，．：；！？）」』】〉》ー〜々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
-_PIECES = re.compile(f"(?:[（「『【〈《]*[{_WIDE}]|[^{_WIDE}]+)[{_CLOSING}]*")
+_OPENING = "（「『【〈《"
+_PIECES = re.compile(f"[{_OPENING}]*(?:(?![{_OPENING}])[{_WIDE}]|[^{_WIDE}]+|$)[{_CLOSING}]*")
 """What a line may not end inside of: a wide character with the signs that belong to it, or a run of narrow ones."""
 
 

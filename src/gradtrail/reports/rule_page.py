@@ -132,7 +132,7 @@ def sections(rule: type[Rule]) -> tuple[str, str, str]:
 
 def marked(code: str) -> str:
     """`code` as it is shown: `# error` and `# cause` as arrows, no empty lines around it."""
-    return _MARK.sub(r"# <- \1", textwrap.dedent(code).strip("\n"))
+    return _MARK.sub(lambda mark: f"# <- {say(mark.group(1))}", textwrap.dedent(code).strip("\n"))
 
 
 def _shown(rule: type[Rule]) -> list[NearMiss]:

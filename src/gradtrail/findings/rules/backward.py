@@ -447,6 +447,12 @@ class SecondBackward(Rule):
                     "what is freed was kept for `{carried}`: detach it where it is carried over, or compute it again",
                     carried=carried,
                 )
+            if carried and event.fields.get("carried_in_tuple"):
+                help = text(
+                    "what is freed was kept for `{carried}`: detach what it holds where it is carried over,"
+                    " `{carried} = tuple(one.detach() for one in {carried})`",
+                    carried=carried,
+                )
         yield diagnostic(
             self,
             event,
