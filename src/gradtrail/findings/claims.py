@@ -506,6 +506,39 @@ _COPIES = (
         "google/brax#152",
     ),
     Claim(
+        "tensor-of-tensors-drops-the-graph",
+        text("`torch.tensor(losses)` drops the graph of each loss in the list"),
+        True,
+        text("It reads the numbers and makes a new leaf of them. `torch.stack` keeps the graph."),
+        """
+        import torch
+
+        w = torch.ones(1, requires_grad=True)
+        losses = [(w * 2).sum(), (w * 3).sum()]
+        assert not torch.tensor(losses).requires_grad
+        torch.stack(losses).sum().backward()
+        assert w.grad.item() == 5
+        """,
+        "laekov/fastmoe#49",
+    ),
+    Claim(
+        "as-tensor-of-tensors-keeps-the-graph",
+        text("`torch.as_tensor` takes a list of tensors, and so keeps their graph"),
+        False,
+        text(
+            "Only of a single tensor, which comes back as it is. Of a list it reads the numbers, as `torch.tensor` does."
+        ),
+        """
+        import torch
+
+        w = torch.ones(1, requires_grad=True)
+        losses = [(w * 2).sum(), (w * 3).sum()]
+        assert torch.as_tensor(losses[0]) is losses[0]
+        assert not torch.as_tensor(losses).requires_grad
+        """,
+        "lululxvi/deepxde#1318",
+    ),
+    Claim(
         "argmax-passes-the-gradient-on",
         text("a network can be trained through `argmax`"),
         False,
@@ -767,7 +800,7 @@ _OPTIMIZERS = (
     ),
     Claim(
         "only-leaves-can-be-optimized",
-        text("only leaves can be handed to an optimizer"),
+        text("only tensors with `is_leaf` True can be handed to an optimizer"),
         False,
         text(
             "A result on which `retain_grad()` was called is taken as well, and with `differentiable=True` nothing is"
@@ -788,6 +821,33 @@ _OPTIMIZERS = (
         assert not other.is_leaf and not other.retains_grad
         """,
         "pytorch/tutorials#3716",
+    ),
+    Claim(
+        "a-parameter-twice-in-one-group-is-updated-twice",
+        text(
+            "an optimizer that gets the same tensor twice in one list (`[x, x]`) updates it twice in each step"
+        ),
+        True,
+        text("There is no more than a warning. In two groups the same tensor is refused."),
+        """
+        import warnings
+        import torch
+
+        x = torch.zeros(1, requires_grad=True)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            optimizer = torch.optim.SGD([x, x], lr=0.5)
+        x.sum().backward()
+        optimizer.step()
+        assert x.item() == -1 and any("duplicate parameters" in str(one.message) for one in told)
+        try:
+            torch.optim.SGD([{"params": [x]}, {"params": [x]}], lr=0.5)
+            refused = False
+        except ValueError:
+            refused = True
+        assert refused
+        """,
+        "pytorch/pytorch#40967",
     ),
     Claim(
         "frozen-parameters-must-be-filtered-out",
@@ -1002,6 +1062,25 @@ _BACKWARD = (
         run(retain_graph=False, cut=True)
         """,
         "MorvanZhou/PyTorch-Tutorial#57",
+    ),
+    Claim(
+        "inputs-need-requires-grad",
+        text("the inputs need `requires_grad=True`, or the weights of the network are not trained"),
+        False,
+        text(
+            "One tensor that requires grad is enough for a result to have a graph, and the weights do. Inputs need it only"
+            " when their own gradient is wanted."
+        ),
+        """
+        import torch
+
+        model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+        inputs = torch.ones(1, 2, requires_grad=False)
+        model(inputs).sum().backward()
+        assert all(parameter.grad is not None for parameter in model.parameters())
+        assert inputs.grad is None
+        """,
+        "Gaoyiminggithub/Graphonomy#23",
     ),
     Claim(
         "two-losses-need-retain-graph",
@@ -1389,6 +1468,37 @@ _IN_PLACE = (
         assert refused(torch.exp) and refused(torch.sigmoid)  # these keep their result
         """,
         "karpathy/nanoGPT#72",
+    ),
+    Claim(
+        "adding-in-place-after-relu-is-refused",
+        text("`out += identity` behind a `relu` is refused by backward, and before it is fine"),
+        True,
+        text(
+            "The ReLU keeps its result, so its result must not be overwritten. It keeps nothing of its input, so that may"
+            " be, even by the ReLU itself (`inplace=True`)."
+        ),
+        """
+        import torch
+        from torch.nn.functional import relu
+
+        w, identity = torch.ones(2, requires_grad=True), torch.ones(2)
+
+        out = w + 1
+        out += identity
+        out = relu(out, inplace=True)
+        out.sum().backward()
+        assert w.grad.tolist() == [1, 1]
+
+        out = relu(w + 1)
+        out += identity
+        try:
+            out.sum().backward()
+            refused = False
+        except RuntimeError:
+            refused = True
+        assert refused
+        """,
+        "pytorch/vision#807",
     ),
     Claim(
         "what-needs-no-gradient-may-be-overwritten",

@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
             " Without a name: all claims."
         ),
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help=say("the name of a claim"))
+    parser.add_argument("name", nargs="?", default=None, metavar="NAME", help=say("the name of a claim"))
     parser.add_argument(
         "--output-format", choices=("text", "markdown"), default="text", help=say("how to print it")
     )

@@ -21,7 +21,7 @@ COMMANDS = {
     "check": "look for mistakes in files and folders, without running them",
     "rule": "what a rule finds and why it is a mistake; without a name, all rules",
     "explain": "what an error of autograd means, from a pasted traceback or message",
-    "claims": "what people say about autograd, whether it is true, and the program that decides it",
+    "claims": "what people say about autograd, whether it is true, and the proof",
     "op": "what an operation of torch does to autograd's facts",
     "why": "what is known of a tensor at FILE:LINE, and how it became so",
 }

@@ -54,9 +54,9 @@ def _decided(claim: Claim) -> str:
 
 def _markdown(claim: Claim, heading: str) -> list[str]:
     parts = [
-        f"{heading} {claim.name}",
+        f"{heading} {claim.name} ({_decided(claim)})",
         "",
-        f"**{_decided(claim)}**: " + say("People say: {statement}", statement=claim.statement),
+        say("People say: {statement}", statement=claim.statement),
         "",
         say("Torch says: {verdict}", verdict=claim.verdict),
         "",
