@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
+from argparse import ArgumentParser
 from collections.abc import Sequence
 
+from gradtrail.integrations.arguments import parser
 from gradtrail.integrations.command import NOTHING, USAGE
 from gradtrail.integrations.nearest import nearest
 from gradtrail.integrations.output import complain, output_width, put
@@ -32,19 +33,20 @@ def run(arguments: Sequence[str]) -> int:
     return NOTHING
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gradtrail claims",
-        description=say(
+def _parser() -> ArgumentParser:
+    claims = parser(
+        "claims",
+        say(
             "What people say about autograd, whether it is true, and the program that decides it."
             " Without a name: all claims."
         ),
+        say("examples: {examples}", examples="gradtrail claims · gradtrail claims detach-copies"),
     )
-    parser.add_argument("name", nargs="?", default=None, metavar="NAME", help=say("the name of a claim"))
-    parser.add_argument(
+    claims.add_argument("name", nargs="?", default=None, metavar="NAME", help=say("the name of a claim"))
+    claims.add_argument(
         "--output-format", choices=("text", "markdown"), default="text", help=say("how to print it")
     )
-    return parser
+    return claims
 
 
 def _no_such(name: str, near: str | None) -> int:
