@@ -21,6 +21,7 @@ COMMANDS = {
     "check": "look for mistakes in files and folders, without running them",
     "rule": "what a rule finds and why it is a mistake; without a name, all rules",
     "explain": "what an error of autograd means, from a pasted traceback or message",
+    "claims": "what people say about autograd, whether it is true, and the proof",
     "op": "what an operation of torch does to autograd's facts",
     "why": "what is known of a tensor at FILE:LINE, and how it became so",
 }
@@ -93,6 +94,10 @@ def _run(arguments: list[str]) -> int:
         from gradtrail.integrations import explain
 
         return explain.run(arguments[1:])
+    if command == "claims":
+        from gradtrail.integrations import claims
+
+        return claims.run(arguments[1:])
     if command in ("rule", "op", "why"):
         from gradtrail.integrations import pages
 
