@@ -18,11 +18,12 @@ SOURCE = ROOT / "build" / "site-source"
 
 sys.path.insert(0, str(ROOT / "src"))
 
+from gradtrail.findings.claims import CLAIMS  # noqa: E402
 from gradtrail.findings.registry import all_rules  # noqa: E402
 from gradtrail.integrations import language  # noqa: E402
 from gradtrail.laws import operations  # noqa: E402
 from gradtrail.laws.text import say  # noqa: E402
-from gradtrail.reports import op_page, rule_page  # noqa: E402
+from gradtrail.reports import claims_page, op_page, rule_page  # noqa: E402
 
 NAMES = {"en": "English", "zh_CN": "简体中文", "ja": "日本語"}
 
@@ -51,6 +52,8 @@ def gather() -> None:
     for code in language.LANGUAGES:
         language.use(code)
         _rules(code)
+        ending = "" if code == "en" else f".{code}"
+        (SOURCE / f"claims{ending}.md").write_text(claims_page.markdown_list(CLAIMS), encoding="utf-8")
     language.use("en")
     (SOURCE / "operations.md").write_text(_operations(), encoding="utf-8")
 

@@ -155,3 +155,12 @@ def test_a_report_in_another_language(name: str, capsys: Capture, tmp_path: Path
     assert "`w`" in told and "ValueError: can't optimize a non-leaf Tensor" in told
     assert "is not a leaf" not in told and "why:" not in told
     assert all(width(line) <= 80 for line in told.splitlines() if str(tmp_path) not in line)
+
+
+@pytest.mark.parametrize("name", language.LANGUAGES)
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_help_in_every_language(name: str, command: str, capsys: Capture) -> None:
+    assert main(["--lang", name, command, "--help"]) == 0
+    told = capsys.readouterr().out
+    assert f"gradtrail {command} [-h]" in told
+    assert all(width(line) <= 80 or "gradtrail " in line for line in told.splitlines())

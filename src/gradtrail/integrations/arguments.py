@@ -29,6 +29,8 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
     def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
         english, spoken = "usage: ", say("usage: ")
+        if usage is not None:
+            return f"{spoken}{usage}\n\n"
         told = super()._format_usage(usage, actions, groups, english)
         first, *rest = told.removeprefix(english).split("\n")
         shift = width(spoken) - len(english)
@@ -39,10 +41,19 @@ class Help(argparse.RawDescriptionHelpFormatter):
         return wrap(text, width)
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that keeps its usage whole: for arguments in any order argparse cuts off as much as "usage: " is long."""
+
+    def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The arguments, options before, between and behind them."""
+        self.usage = self.format_usage().strip().removeprefix(say("usage: ").strip()).strip()
+        return super().parse_known_intermixed_args(args, namespace)
+
+
 def parser(command: str, description: str, examples: str = "") -> argparse.ArgumentParser:
     """A parser for `gradtrail COMMAND`. `description` and `examples` have been translated."""
     argparse._ = say  # type: ignore[attr-defined]  # what argparse says itself comes from our catalogues
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog=f"gradtrail {command}",
         description="\n".join(wrap(description, output_width())),
         epilog=examples,
