@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.running import outcome_of_text
+from support.scripts import load
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def load() -> Any:
-    spec = importlib.util.spec_from_file_location("matrix", ROOT / "scripts" / "matrix.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["matrix"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-matrix = load()
+matrix: Any = load("matrix")
 
 
 def test_the_page_is_not_stale() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gettext
-import importlib.util
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -23,9 +21,9 @@ from gradtrail.laws.text import speak
 from gradtrail.reports import explanation, op_page, rule_page, terminal
 from gradtrail.reports.cells import width
 from gradtrail.source.files import SourceFiles
+from support.scripts import load
 
 Capture = pytest.CaptureFixture[str]
-ROOT = Path(__file__).resolve().parent.parent.parent
 OTHERS = [name for name in language.LANGUAGES if name != "en"]
 
 
@@ -37,13 +35,7 @@ def english_again() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def catalogues() -> Any:
-    pytest.importorskip("babel")
-    spec = importlib.util.spec_from_file_location("make_catalogues", ROOT / "scripts" / "make_catalogues.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["make_catalogues"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load("make_catalogues")
 
 
 @pytest.mark.parametrize(

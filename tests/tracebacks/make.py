@@ -91,7 +91,36 @@ def printed(runner: str, case: Path) -> str:
     lines = [line for line in text.split("\n") if "Warning" not in line]
     if runner == "last-line":
         return next(line for line in reversed(lines) if re.match(r"\w+Error", line)) + "\n"
-    return "\n".join(lines[-60:])
+    return without_code_of_libraries("\n".join(lines[-60:]), runner)
+
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_RANK = re.compile(r"\[(?:rank|default)\d+\]: ?")
+_KEPT_OF_A_TEST = re.compile(r"(E |E$|\S+\.py:\d+|_ _|={5}|-{5}|FAILED|\d+ failed|\s*$)")
+_FRAME = re.compile(r"\s*(?:File |Cell In)")
+_NO_CODE = re.compile(r"\w*(?:Error|Exception|Warning)|-{10}|Traceback|During|The above|\s*$")
+
+
+def without_code_of_libraries(text: str, runner: str) -> str:
+    """`text` without the lines of other people's code: the frames stay, and where the arrow of a notebook points."""
+    kept: list[str] = []
+    library = False
+    for line in text.split("\n"):
+        plain = _RANK.sub("", _ANSI.sub("", line), count=1)
+        arrow = re.match(r"\s*-+> \d+", plain)
+        if runner == "pytest":
+            kept += [line] if _KEPT_OF_A_TEST.match(plain) else []
+        elif _FRAME.match(plain):
+            library = any(part in plain for part in ("site-packages", "lib/python3", "<frozen"))
+            kept.append(line)
+        elif _NO_CODE.match(plain):
+            library = library and not plain.strip()
+            kept.append(line)
+        elif not library:
+            kept.append(line)
+        elif arrow is not None:
+            kept.append(arrow.group())
+    return "\n".join(kept)
 
 
 def without_folders(text: str, folder: str) -> str:
