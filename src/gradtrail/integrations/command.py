@@ -20,6 +20,7 @@ COMMANDS = {
     "rule": "what a rule finds and why it is a mistake; without a name, all rules",
     "op": "what an operation of torch does to autograd's facts",
     "why": "what is known of a tensor at FILE:LINE, and how it became so",
+    "tiny": "run a program on an autograd small enough to read, without torch",
 }
 
 _HELP = """\
@@ -37,6 +38,7 @@ examples:
   gradtrail rule non-leaf-in-optimizer    why that is a mistake
   gradtrail op detach_                    what `detach_` does
   gradtrail why train.py:14:W             what `W` is on line 14
+  gradtrail tiny train.py                 the program on a small autograd
 
 `gradtrail COMMAND --help` says more; `gradtrail --version` says which version
 this is.
@@ -97,6 +99,10 @@ def _run(arguments: list[str]) -> int:
         from gradtrail.integrations import pages
 
         return pages.run(command, arguments[1:])
+    if command == "tiny":
+        from gradtrail.integrations import tiny
+
+        return tiny.run(arguments[1:])
     if command in ("-V", "--version"):
         from gradtrail import __version__
 
