@@ -290,6 +290,7 @@ class Tensor:
             raise RuntimeError(_NO_DEEPCOPY)  # a copy of the graph is not what anybody means
         copied = memo[id(self)] = _new(self._array.copy(), self.device, type(self))
         copied._flag = self._flag
+        copied._counter.value = int(type(self) is Tensor)
         if self._grad is not None and type(self) is Tensor:
             copied._grad = self._grad.__deepcopy__(memo)
         return copied
@@ -667,7 +668,7 @@ def _fitting(gradient: Any, node: Node, index: int, result: tuple[Size, dtype, d
         return None
     if not isinstance(gradient, Tensor):
         got = type(gradient).__name__
-        raise TypeError(f"expected Variable or None (got {got})")
+        raise RuntimeError(f"expected Variable or None (got {got})")
     if gradient.shape != shape:
         if not _expands(shape, gradient.shape):
             raise RuntimeError(
@@ -766,7 +767,7 @@ class Step(NamedTuple):
     """One operation that was computed: enough to make a new tensor of it, or to write it in place.
 
     `formula` takes the gradient, then what is kept, in the order in which it is kept: the order in which
-    torch looks at it. `RESULT` among the kept stands for the result.
+    torch looks at it. Among the kept, `RESULT` stands for the result and `SELF` for the first input.
     """
 
     name: str
@@ -776,7 +777,7 @@ class Step(NamedTuple):
     kept: tuple[Any, ...] = ()
 
 
-RESULT = object()
+RESULT, SELF = object(), object()
 
 
 def _records(inputs: Iterable[Tensor]) -> builtins.bool:
@@ -794,7 +795,8 @@ def _record(step: Step) -> Tensor:
 def _node(step: Step, result: Tensor) -> Node:
     node = _node_class(step.name)(step.inputs, [result])
     node.formula = step.formula
-    node.keep([result if each is RESULT else each for each in step.kept], result)
+    kept = [result if each is RESULT else step.inputs[0] if each is SELF else each for each in step.kept]
+    node.keep(kept, result)
     return node
 
 
@@ -818,13 +820,31 @@ def _write(target: Tensor, step: Step) -> Tensor:
         raise RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}"
         )
-    # What a node keeps of the target is kept as it was before the write.
-    kept = tuple(_before(each) if each is target else each for each in step.kept) if records else ()
+    for each in step.inputs[1:]:
+        _check_overlap(target._array, each._array)
+    node = None
+    if records:
+        # What was in the target is kept in a copy. Whoever else looks at it is kept at the version before.
+        kept = tuple(_before(target) if each is SELF else each for each in step.kept)
+        node = _node(step._replace(kept=kept), target)
     target._array[...] = value
     target._counter.value += 1
-    if records:
-        _rebase(target, _node(step._replace(kept=tuple(target if each is RESULT else each for each in kept)), target))
+    if node:
+        for saved in node.saved:
+            if saved and saved.is_result:
+                saved.version += 1
+        _rebase(target, node)
     return target
+
+
+def _check_overlap(target: Array, source: Array) -> None:
+    """Refuse to read what is written meanwhile, where both are dense and lie askew."""
+    if target is source or not np.shares_memory(target, source):
+        return
+    dense = all(each.transpose(np.argsort(each.strides)[::-1]).flags.c_contiguous for each in (target, source))
+    start = (target.ctypes.data, target.strides) == (source.ctypes.data, source.strides)
+    if dense and not (start and target.size == source.size):
+        raise RuntimeError(_PARTLY)
 
 
 def _before(target: Tensor) -> Tensor:
@@ -973,7 +993,7 @@ def rsub(self: Tensor, other: Any) -> Step:
 def mul(self: Tensor, other: Any) -> Step:
     """A product keeps each factor for the gradient of the other, and only if that one wants it."""
     (x, y), (a, b) = _operands(self, other)
-    kept = (y if x.requires_grad else None, x if y.requires_grad else None)
+    kept = (y if x.requires_grad else None, SELF if y.requires_grad else None)
     return Step("MulBackward0", a * b, (x, y), lambda g, y, x: (_times(g, y), _times(g, x)), kept)
 
 
@@ -987,7 +1007,7 @@ def div(self: Tensor, other: Any) -> Step:
     def formula(g: Tensor, y: Tensor, x: Tensor | None) -> Any:
         return g / y, None if x is None else -g * ((x / y) / y)
 
-    return Step("DivBackward0", a / b, (x, y), formula, (y, x if y.requires_grad else None))
+    return Step("DivBackward0", a / b, (x, y), formula, (y, SELF if y.requires_grad else None))
 
 
 @elementwise
@@ -1000,7 +1020,7 @@ def pow(self: Tensor, exponent: Any) -> Step:
             a**b,
             (x, e),
             lambda g, e, result, x: (g * (e * x ** (e - 1)), g * (result * x.log())),
-            (e, RESULT, x),
+            (e, RESULT, SELF),
         )
     (x, _), (a, b) = _operands(self, exponent)
     if a.dtype == "int64" and exponent < 0:
@@ -1009,7 +1029,7 @@ def pow(self: Tensor, exponent: Any) -> Step:
     def formula(g: Tensor, x: Tensor) -> Tensor:
         return zeros_like(g) if exponent == 0 else g * (x ** (exponent - 1) * exponent)
 
-    return Step("PowBackward0", a**b, (x,), formula, (x,))
+    return Step("PowBackward0", a**b, (x,), formula, (SELF,))
 
 
 @operation
@@ -1020,7 +1040,7 @@ def _raise(self: Tensor, base: Any) -> Step:
         b**a,
         (self,),
         lambda g, _, result: g * (result * math.log(base)),
-        (self, RESULT),
+        (SELF, RESULT),
     )
 
 
@@ -1033,7 +1053,7 @@ def _unary(
     """An operation of one tensor. `keeps` is what its formula needs: "self", "result" or "" for nothing."""
 
     def step(self: Tensor) -> Step:
-        kept = {"self": (self,), "result": (RESULT,), "": ()}[keeps]
+        kept = {"self": (SELF,), "result": (RESULT,), "": ()}[keeps]
         return Step(f"{name.title()}Backward0", function(_floating(self)), (self,), formula, kept)
 
     step.__name__ = name
@@ -1079,7 +1099,7 @@ def sign(self: Tensor) -> Step:
 @elementwise
 def abs(self: Tensor) -> Step:
     """The absolute value."""
-    return Step("AbsBackward0", np.abs(self._array), (self,), lambda g, x: g * x.sign(), (self,))
+    return Step("AbsBackward0", np.abs(self._array), (self,), lambda g, x: g * x.sign(), (SELF,))
 
 
 absolute = abs
@@ -1093,7 +1113,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Step:
         inside = (-math.inf if min is None else min, math.inf if max is None else max)
         return g * ((x >= inside[0]) & (x <= inside[1]))
 
-    return Step("ClampBackward1", np.clip(self._array, min, max), (self,), formula, (self,))
+    return Step("ClampBackward1", np.clip(self._array, min, max), (self,), formula, (SELF,))
 
 
 @elementwise
@@ -1335,7 +1355,8 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
         case (2, 2):
             return mm(self, other)
         case (1, 2):
-            return _squeezed("SqueezeBackward4", mm(self.unsqueeze(0), other), (0,))
+            product = mm(self.unsqueeze(0), other)
+            return _into(product, "SqueezeBackward4", product._array[0])
         case (_, 2):
             flat = mm(self.reshape(-1, self.shape[-1]), other)
             return _unsafe_view(flat, (*self.shape[:-1], other.shape[-1]))
@@ -1343,6 +1364,17 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
     one = self.expand(*batch, *self.shape[-2:]).reshape(-1, *self.shape[-2:])
     two = other.expand(*batch, *other.shape[-2:]).reshape(-1, *other.shape[-2:])
     return _unsafe_view(bmm(one, two), (*batch, self.shape[-2], other.shape[-1]))
+
+
+def _into(self: Tensor, name: str, array: Array) -> Tensor:
+    """The tensor itself in another shape, changed in place."""
+    shape, made = self.shape, _new(array, self.device, counter=self._counter)
+    made._counter.value += 1
+    if _records((self,)):
+        node = _node_class(name)((self,), [made])
+        node.formula = lambda g: g.reshape(*shape)
+        made._edge, made._seen = (node, 0), made._version
+    return made
 
 
 # ------------------------------------------------------------------------------------- views, shapes
@@ -1701,6 +1733,8 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
             chosen = item if isinstance(item, Tensor) else tensor(item)
             if chosen.dtype.is_floating_point:
                 raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+            if chosen.dtype is bool and not chosen.ndim:
+                seen, chosen = seen.unsqueeze(axis), chosen.reshape(1)
             rest.append((axis, chosen))
             axis += chosen.ndim if chosen.dtype is bool else 1
         elif isinstance(item, str):
@@ -1760,8 +1794,8 @@ def _set(self: Tensor, index: Any, value: Any) -> None:
     seen, rest = _viewed(self, index)
     source = _wrapped(value)
     if not rest:
-        if not source.ndim and not source.requires_grad:
-            seen.fill_(source.item())
+        if not source.ndim:
+            seen.fill_(source)
         else:
             while source.ndim > seen.ndim and source.shape[0] == 1:
                 source = source.squeeze(0)
@@ -2775,10 +2809,10 @@ class Function:
             isinstance(each, Tensor) and each.requires_grad for each in arguments
         )
         records = _records(tensors)
-        for each in context._dirty:
-            _check_write(each)
         with no_grad():
             given = cls.forward(context, *arguments)
+        if any(each.is_leaf and each.requires_grad for each in context._dirty) and _grad_mode:
+            raise RuntimeError(_LEAF_WRITTEN.replace("is being", "has been"))
         results = _listed(given)
         made = [_own_result(each, tensors, context._dirty) for each in results]
         if records:
@@ -3009,6 +3043,10 @@ _DETACH_VIEW = (
 _OVERLAP = (
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location."
     " Please clone() the tensor before performing the operation."
+)
+_PARTLY = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single"
+    " memory location. Please clone() the tensor before performing the operation."
 )
 _NO_OUT = (
     "functions with out=... arguments don't support automatic differentiation, but one of the arguments"

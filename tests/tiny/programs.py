@@ -79,14 +79,14 @@ EXPRESSIONS = {
     "tensor of list": "torch.tensor({a}.tolist(), dtype=D)",
     "from numpy": "torch.from_numpy({a}.detach().numpy())",
     "deepcopy": "copy.deepcopy({a})",
-    "gradient": "{a}.grad if {a}.grad is not None else {a}",
+    "gradient": "({a}.grad if {a}.grad is not None else {a}).detach()",
     "double function": "Double.apply({a})",
     "square function": "Square.apply({a})",
     "returning function": "Same.apply({a})",
     "checkpoint": "checkpoint(lambda t: (t * t).exp(), {a} * 0.1, use_reentrant=False)",
     "autograd.grad": "torch.autograd.grad({b}.sum(), {a}, allow_unused=True)[0] + 0",
-    "second derivative": "torch.autograd.grad(({b} ** 3).sum(), {b}, create_graph=True)[0]",
-    "second of sigmoid": "torch.autograd.grad({b}.sigmoid().tanh().sum(), {b}, create_graph=True)[0]",
+    "second derivative": "torch.autograd.grad(({b} ** 3).sum(), {b}, create_graph=True)[0] + 0 + 0",
+    "second of sigmoid": "torch.autograd.grad({b}.sigmoid().tanh().sum(), {b}, create_graph=True)[0] + 0 + 0",
 }
 
 STATEMENTS = {
@@ -232,7 +232,7 @@ OTHERS = (
     Form("number in optimizer", "torch.optim.SGD([{v}, 1.0], lr=0.1)"),
     Form("bare tensor in optimizer", "torch.optim.Adam({v})"),
     Form("not numpy", "torch.from_numpy({v})"),
-    Form("out", "torch.mm({m}, {m}, out={m})"),
+    Form("out", "torch.mm({m}, {m}, out=torch.zeros(2, 2, dtype=D))"),
 )
 
 FORMS = (
