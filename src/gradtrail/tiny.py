@@ -208,9 +208,12 @@ class Tensor:
             return
         what = "its base or another view of its base has been" if indirect else "is being"
         if self._edge:
-            head = f"Output {self._edge[1]} of {_short(self._edge[0])} is a view and {what} modified inplace."
+            head = f"Output {self._edge[1]} of {_short(self._edge[0])} is a view"
         else:
-            head = f"A view was created in no_grad mode and {what} modified inplace with grad mode enabled."
+            head = "A view was created in no_grad mode"
+        if self._edge and how == "no_grad":
+            head += " of a view which was created in no_grad mode"
+        head += f" and {what} modified inplace{' with grad mode enabled' * (how == 'no_grad')}."
         raise RuntimeError(f"{head} {_WHY_NOT[how]}")
 
     @property
@@ -479,9 +482,13 @@ class Node:
         """The name that messages use."""
         return self.namespace + type(self).__name__
 
-    def keep(self, tensors: Iterable[Tensor | None], result: Tensor) -> None:
-        """Keep tensors for the formula; one that is the result itself is marked."""
-        self.saved = [None if each is None else Saved(each, self, each is result) for each in tensors]
+    def keep(self, step: Step, result: Tensor) -> None:
+        """Keep what the formula of a step needs."""
+        whole = {id(RESULT): result, id(SELF): step.inputs[0]}
+        self.saved = [
+            None if each is None else Saved(whole.get(id(each), each), self, each is RESULT)
+            for each in step.kept
+        ]
 
     def run(self, gradients: list[Tensor | None]) -> Sequence[Tensor | None]:
         """The gradients of the inputs."""
@@ -795,8 +802,7 @@ def _record(step: Step) -> Tensor:
 def _node(step: Step, result: Tensor) -> Node:
     node = _node_class(step.name)(step.inputs, [result])
     node.formula = step.formula
-    kept = [result if each is RESULT else step.inputs[0] if each is SELF else each for each in step.kept]
-    node.keep(kept, result)
+    node.keep(step, result)
     return node
 
 
@@ -1794,7 +1800,7 @@ def _set(self: Tensor, index: Any, value: Any) -> None:
     seen, rest = _viewed(self, index)
     source = _wrapped(value)
     if not rest:
-        if not source.ndim:
+        if not source.ndim and (seen.ndim or source._is_number):
             seen.fill_(source)
         else:
             while source.ndim > seen.ndim and source.shape[0] == 1:
@@ -2220,6 +2226,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return matmul(input, weight.t())
     if input.ndim == 2:
         return addmm(bias, input, weight.t())
+    if not input._array.flags.c_contiguous:
+        return matmul(input, weight.t()).add_(bias)  # type: ignore[no-any-return]
     flat = addmm(bias, input.view(-1, input.shape[-1]), weight.t())
     return flat.view(*input.shape[:-1], weight.shape[0])  # type: ignore[no-any-return]
 
@@ -2814,7 +2822,7 @@ class Function:
         if any(each.is_leaf and each.requires_grad for each in context._dirty) and _grad_mode:
             raise RuntimeError(_LEAF_WRITTEN.replace("is being", "has been"))
         results = _listed(given)
-        made = [_own_result(each, tensors, context._dirty) for each in results]
+        made = [_own_result(each, tensors, context._dirty, records) for each in results]
         if records:
             inputs = [each if isinstance(each, Tensor) else _new(0.0) for each in arguments]
             node = _node_class(f"{cls.__name__}Backward")(inputs, [each for each in made])
@@ -2837,10 +2845,14 @@ def _index(tensor: Any, among: Sequence[Any]) -> int:
     return next((i for i, each in enumerate(among) if each is tensor), -1)
 
 
-def _own_result(result: Tensor, inputs: Sequence[Tensor], dirty: Sequence[Tensor]) -> Tensor:
+def _own_result(
+    result: Tensor, inputs: Sequence[Tensor], dirty: Sequence[Tensor], records: builtins.bool
+) -> Tensor:
     """A result that is an input, or looks at one, must not be written: its gradient is the Function's."""
     if _index(result, inputs) >= 0 and _index(result, dirty) < 0:
         result = view(result, *result.shape)
+        if not records and result.requires_grad:
+            return detach(result)
     if result._view:
         result._view = result._view._replace(how="function")
     return result
