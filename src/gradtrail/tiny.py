@@ -19,7 +19,7 @@ import re
 import sys
 import types
 import warnings
-from collections import OrderedDict, defaultdict, namedtuple
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
@@ -83,6 +83,7 @@ class device:
         return hash(str(self))
 
 
+_Device = device
 _CPU = device("cpu")
 
 
@@ -146,14 +147,14 @@ class Tensor:
     __array_priority__ = 1000  # numpy steps back from `array * tensor`
     __hash__ = object.__hash__
     _array: Array
-    device: device
+    device: _Device
 
     def __new__(cls, *arguments: Any, **keywords: Any) -> Tensor:
         """`torch.Tensor(2, 3)` and `torch.Tensor([1, 2])`: float32, whatever went in."""
         sizes = all(isinstance(each, int) for each in arguments)
         return _new(np.zeros(arguments, "f4") if sizes else np.array(arguments[0], "f4"))
 
-    def _begin(self, array: Any, where: device, counter: Counter | None = None) -> None:
+    def _begin(self, array: Any, where: _Device, counter: Counter | None = None) -> None:
         self._array, self.device, self._counter = np.asarray(array), where, counter or Counter()
         self._flag = self._retains = self._is_number = False
         self._edge: Edge | None = None
@@ -219,7 +220,9 @@ class Tensor:
     @property
     def requires_grad(self) -> builtins.bool:
         """Whether gradients are wanted: asked for on a leaf, inherited by whatever is computed from it."""
-        return self._flag or self._edge is not None or (self._view is not None and self._view.base.requires_grad)
+        return (
+            self._flag or self._edge is not None or (self._view is not None and self._view.base.requires_grad)
+        )
 
     @requires_grad.setter
     def requires_grad(self, value: builtins.bool) -> None:
@@ -405,7 +408,7 @@ def _new(array: Any, where: device = _CPU, kind: type[Tensor] = Tensor, **begin:
 def _operator(name: str, self: Tensor, other: Any) -> Tensor:
     """An operator of Python; what is no number and no tensor is left to the other side."""
     if not isinstance(other, Tensor | int | builtins.float | np.number):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     return getattr(self, name)(other)  # type: ignore[no-any-return]
 
 
@@ -438,7 +441,7 @@ class Saved:
         if self.tensor is None:
             raise RuntimeError(_TWICE)
         if self.hooks:
-            return self.hooks[1](self.tensor)  # type: ignore[no-any-return]
+            return self.hooks[1](self.tensor)
         kept: Tensor = self.tensor
         node = kept.grad_fn
         if kept._version != self.version:
@@ -683,7 +686,7 @@ def _fitting(gradient: Any, node: Node, index: int, result: tuple[Size, dtype, d
                 f" {list(gradient.shape)} but expected shape compatible with {list(shape)}"
             )
         gradient = _reduce(gradient, shape)
-    return gradient if gradient.dtype is kind else gradient.to(kind)
+    return gradient if gradient.dtype is kind else to(gradient, kind)
 
 
 def _plain(node: Node) -> str:
@@ -746,6 +749,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: builtins.bool | None = None,
     create_graph: builtins.bool = False,
+    *,
     allow_unused: builtins.bool | None = None,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of outputs with respect to inputs, which come back and are put down nowhere."""
@@ -847,7 +851,9 @@ def _check_overlap(target: Array, source: Array) -> None:
     """Refuse to read what is written meanwhile, where both are dense and lie askew."""
     if target is source or not np.shares_memory(target, source):
         return
-    dense = all(each.transpose(np.argsort(each.strides)[::-1]).flags.c_contiguous for each in (target, source))
+    dense = all(
+        each.transpose(np.argsort(each.strides)[::-1]).flags.c_contiguous for each in (target, source)
+    )
     start = (target.ctypes.data, target.strides) == (source.ctypes.data, source.strides)
     if dense and not (start and target.size == source.size):
         raise RuntimeError(_PARTLY)
@@ -960,6 +966,11 @@ def _operands(*values: Any, kind: dtype | None = None) -> tuple[list[Tensor], li
                     f" non-singleton dimension {builtins.max(len(one), len(other)) - 1 - back}"
                 )
     return tensors, [each._array.astype(common.numpy, copy=False) for each in tensors]
+
+
+def _nothing(gradient: Tensor) -> Tensor:
+    """The gradient of what does not depend on its input."""
+    return zeros_like(gradient)
 
 
 def _times(gradient: Tensor, factor: Tensor | None) -> Tensor | None:
@@ -1076,16 +1087,14 @@ reciprocal = _unary("reciprocal", lambda a: 1 / a, "result", lambda g, y: -g * (
 log = _unary("log", np.log, "self", lambda g, x: g / x)
 sin = _unary("sin", np.sin, "self", lambda g, x: g * x.cos())
 cos = _unary("cos", np.cos, "self", lambda g, x: g * -x.sin())
-round = _unary("round", np.rint, "", lambda g: zeros_like(g))
-floor = _unary("floor", np.floor, "", lambda g: zeros_like(g))
+round = _unary("round", np.rint, "", _nothing)
+floor = _unary("floor", np.floor, "", _nothing)
 
 
 @elementwise
 def relu(self: Tensor) -> Step:
     """Zero below zero."""
-    return Step(
-        "ReluBackward0", np.maximum(self._array, 0), (self,), lambda g, y: g * (y > 0), (RESULT,)
-    )
+    return Step("ReluBackward0", np.maximum(self._array, 0), (self,), lambda g, y: g * (y > 0), (RESULT,))
 
 
 @elementwise
@@ -1099,7 +1108,7 @@ def neg(self: Tensor) -> Step:
 @elementwise
 def sign(self: Tensor) -> Step:
     """-1, 0 or 1."""
-    return Step("SignBackward0", np.sign(self._array), (self,), lambda g: zeros_like(g))
+    return Step("SignBackward0", np.sign(self._array), (self,), _nothing)
 
 
 @elementwise
@@ -1126,7 +1135,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Step:
 def fill(self: Tensor, value: Any) -> Step:
     """What was there has no gradient any more."""
     if not isinstance(value, Tensor):
-        return Step("FillBackward2", np.asarray(value, self._array.dtype), (self,), lambda g: zeros_like(g))
+        return Step("FillBackward2", np.asarray(value, self._array.dtype), (self,), _nothing)
     if value.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with"
@@ -1140,7 +1149,7 @@ def fill(self: Tensor, value: Any) -> Step:
 def zero_(self: Tensor) -> Tensor:
     """Zeros, in place."""
     nothing = np.zeros((), self._array.dtype)
-    return _write(self, Step("ZeroBackward0", nothing, (self,), lambda g: zeros_like(g)))
+    return _write(self, Step("ZeroBackward0", nothing, (self,), _nothing))
 
 
 @method
@@ -1156,7 +1165,7 @@ def copy_(self: Tensor, other: Any) -> Tensor:
 def _compare(function: Any, self: Tensor, other: Any) -> Tensor:
     """Comparisons have no gradient: their results are leaves."""
     if not isinstance(other, Tensor | int | builtins.float | np.number):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     tensors, (a, b) = _operands(self, other)
     return _new(function(a, b), _common_device(tensors))
 
@@ -1196,13 +1205,11 @@ def _unsummed(gradient: Tensor, shape: Size, axes: tuple[int, ...], keepdim: bui
     """The gradient of a sum: each that went in gets what came out."""
     if shape and not keepdim:
         gradient = gradient.reshape(*(1 if i in axes else size for i, size in enumerate(shape)))
-    return gradient.expand(*shape)
+    return expand(gradient, *shape)
 
 
 @operation
-def sum(
-    self: Tensor, dim: Any = None, keepdim: builtins.bool = False, *, dtype: dtype | None = None
-) -> Step:
+def sum(self: Tensor, dim: Any = None, keepdim: builtins.bool = False, *, dtype: dtype | None = None) -> Step:
     """The sum, of all or along dimensions."""
     shape, axes = self.shape, _axes(self, dim)
     kind = dtype or (self.dtype if self.dtype.is_floating_point else int64)
@@ -1226,13 +1233,19 @@ def mean(self: Tensor, dim: Any = None, keepdim: builtins.bool = False) -> Step:
     return Step(name, value, (self,), lambda g: _unsummed(g, shape, axes, keepdim) / count)
 
 
+class Found(NamedTuple):
+    """What is greatest, or least, along a dimension, and where."""
+
+    values: Tensor
+    indices: Tensor
+
+
 def _extreme(title: str, all_of: Any, position: Any) -> Callable[..., Any]:
     """`max` and `min`: of all (equals share the gradient), along a dimension, or of two tensors."""
-    pair = namedtuple(title.lower(), "values indices")  # noqa: PYI024
 
     def share(g: Tensor, result: Tensor, x: Tensor) -> Tensor:
         equal = x == result
-        return g * equal / equal.sum()
+        return g * equal / sum(equal)
 
     def extreme(self: Tensor, dim: Any = None, keepdim: builtins.bool = False) -> Any:
         if dim is None:
@@ -1242,13 +1255,15 @@ def _extreme(title: str, all_of: Any, position: Any) -> Callable[..., Any]:
         values = np.take_along_axis(self._array, found, axis) if self.ndim else self._array.copy()
         squeeze = self.ndim and not keepdim
         indices = _new(found.squeeze(axis) if squeeze else found, self.device)
-        places = np.take_along_axis(np.arange(self.numel()).reshape(shape), found, axis) if self.ndim else found
+        places = (
+            np.take_along_axis(np.arange(self.numel()).reshape(shape), found, axis) if self.ndim else found
+        )
 
         def formula(g: Tensor, _: Tensor) -> Tensor:
             return _scatter(shape, places, g.reshape(*places.shape))
 
         value = values.squeeze(axis) if squeeze else values
-        return pair(_record(Step(f"{title}Backward0", value, (self,), formula, (indices,))), indices)
+        return Found(_record(Step(f"{title}Backward0", value, (self,), formula, (indices,))), indices)
 
     extreme.__name__ = title.lower()
     return method(extreme)
@@ -1308,8 +1323,8 @@ def bmm(self: Tensor, mat2: Tensor) -> Step:
 def mv(self: Tensor, vec: Tensor) -> Step:
     """Product of a matrix and a vector."""
     if self.shape[1] != vec.shape[0]:
-        sizes = f"{self.shape[0]}x{self.shape[1]}, {vec.shape[0]}"
-        raise RuntimeError(f"size mismatch, got input ({self.shape[0]}), mat ({sizes}), vec ({vec.shape[0]})"[:0] or f"size mismatch, got input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), vec ({vec.shape[0]})")
+        sizes = f"input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), vec ({vec.shape[0]})"
+        raise RuntimeError(f"size mismatch, got {sizes}")
     _check_product(self, vec)
     return Step(
         "MvBackward0",
@@ -1404,7 +1419,7 @@ def _views(
     made = []
     for lens in lenses:
         view = _new(lens(source._array), source.device, counter=source._counter)
-        whole = (lambda array, lens=lens: lens(parent.lens(array))) if parent else lens  # type: ignore[misc]
+        whole = (lambda array, lens=lens: lens(parent.lens(array))) if parent else lens
         view._view = View(parent.base if parent else source, whole, how or (parent.how if parent else ""))
         made.append(view)
     if _records((source,)):
@@ -1578,7 +1593,7 @@ def _reduce(gradient: Tensor, shape: Sequence[int]) -> Tensor:
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The rows: views of one memory, results of one node."""
     axis = _axis(dim, self.ndim)
-    lenses = [lambda a, i=i: np.take(a, i, axis) if False else _row(a, axis, i) for i in range(self.shape[axis])]
+    lenses = [lambda a, i=i: a[_along(axis, i)] for i in range(self.shape[axis])]
     shape = self.shape[:axis] + self.shape[axis + 1 :]
 
     def formula(*gradients: Tensor | None) -> Tensor:
@@ -1587,8 +1602,9 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return tuple(_views("UnbindBackward0", self, lenses, formula, "several"))
 
 
-def _row(array: Array, axis: int, number: int) -> Array:
-    return array[(slice(None),) * axis + (number, ...)]
+def _along(axis: int, item: Any) -> tuple[Any, ...]:
+    """The index that is `item` in one dimension and takes all of the others."""
+    return (*itertools.repeat(slice(None), axis), item, ...)
 
 
 def _or_zeros(gradient: Tensor | None, shape: Sequence[int], like: Tensor) -> Tensor:
@@ -1599,10 +1615,9 @@ def _or_zeros(gradient: Tensor | None, shape: Sequence[int], like: Tensor) -> Te
 def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces of a size, the last one perhaps smaller: views, results of one node."""
     axis = _axis(dim, self.ndim)
-    before = (slice(None),) * axis
     parts = [slice(i, i + split_size) for i in range(0, self.shape[axis], split_size)]
-    lenses = [lambda a, part=part: a[(*before, part)] for part in parts]
-    shapes = [lens(np.empty(self.shape, "?")).shape for lens in lenses]
+    lenses = [lambda a, part=part: a[_along(axis, part)] for part in parts]
+    shapes = [np.empty(self.shape, "?")[_along(axis, part)].shape for part in parts]
 
     def formula(*gradients: Tensor | None) -> Tensor:
         return cat([_or_zeros(g, shape, self) for g, shape in zip(gradients, shapes, strict=True)], axis)
@@ -1678,13 +1693,13 @@ def _select(self: Tensor, axis: int, number: int) -> Tensor:
     size = self.shape[axis]
     if not -size <= number < size:
         raise IndexError(f"index {number} is out of bounds for dimension {axis} with size {size}")
-    return _part("SelectBackward0", self, lambda a: _row(a, axis, number))
+    return _part("SelectBackward0", self, lambda a: a[_along(axis, number)])
 
 
 def _slice(self: Tensor, axis: int, part: slice) -> Tensor:
     if part.step is not None and part.step < 1:
         raise ValueError("step must be greater than zero")
-    return _part("SliceBackward0", self, lambda a: a[(*(slice(None),) * axis, part)])
+    return _part("SliceBackward0", self, lambda a: a[_along(axis, part)])
 
 
 def _part(name: str, self: Tensor, lens: Callable[[Array], Array]) -> Tensor:
@@ -1943,8 +1958,6 @@ def to(self: Tensor, *arguments: Any, **keywords: Any) -> Tensor:
 @method
 def cpu(self: Tensor) -> Tensor: return to(self, _CPU)  # noqa: D103
 @method
-def cuda(self: Tensor, index: int = 0) -> Tensor: return to(self, index)  # noqa: D103
-@method
 def type_as(self: Tensor, other: Tensor) -> Tensor: return to(self, other)  # noqa: D103
 @method
 def numel(self: Tensor) -> int: return self._array.size  # noqa: D103
@@ -1955,6 +1968,7 @@ def square(self: Tensor) -> Tensor: return pow(self, 2)  # noqa: D103
 # fmt: on
 for _title, _kind in {"float": float32, "double": float64, "long": int64, "bool": bool}.items():
     setattr(Tensor, _title, functools.partialmethod(to, _kind))
+Tensor.cuda = lambda self, index=0: to(self, index)  # type: ignore[attr-defined]
 Tensor.size = lambda self, dim=None: self.shape if dim is None else self.shape[dim]  # type: ignore[attr-defined]
 Tensor.is_floating_point = lambda self: self.dtype.is_floating_point  # type: ignore[attr-defined]
 
@@ -2043,7 +2057,7 @@ def _numbers(data: Any) -> Any:
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """The very same tensor where there is one."""
     if isinstance(data, Tensor):
-        return data.to(dtype, device)
+        return to(data, dtype, device)
     return from_numpy(data).to(dtype, device) if isinstance(data, np.ndarray) else tensor(data, dtype=dtype)
 
 
@@ -2071,11 +2085,19 @@ def _factory(name: str, draw: Callable[[tuple[int, ...]], Any]) -> None:
     globals()[name], globals()[f"{name}_like"] = make, make_like
 
 
+def _uniform(shape: tuple[int, ...]) -> Any:
+    return _random.random(shape)
+
+
+def _normal(shape: tuple[int, ...]) -> Any:
+    return _random.standard_normal(shape)
+
+
 _factory("zeros", np.zeros)
 _factory("empty", np.zeros)
 _factory("ones", np.ones)
-_factory("rand", lambda shape: _random.random(shape))
-_factory("randn", lambda shape: _random.standard_normal(shape))
+_factory("rand", _uniform)
+_factory("randn", _normal)
 zeros: Callable[..., Tensor] = globals()["zeros"]
 zeros_like: Callable[..., Tensor] = globals()["zeros_like"]
 ones_like: Callable[..., Tensor] = globals()["ones_like"]
@@ -2125,17 +2147,17 @@ def _softmaxed(array: Array, axis: int) -> Array:
 
 def _check_softmax(self: Tensor, name: str) -> None:
     if not self.dtype.is_floating_point:
-        raise NotImplementedError(f'"{name}" not implemented for \'{self.dtype.title}\'')
+        raise NotImplementedError(f"\"{name}\" not implemented for '{self.dtype.title}'")
 
 
 @operation
 def softmax(self: Tensor, dim: int) -> Step:
     """Positive numbers that add up to one."""
-    _check_softmax(self, "softmax_kernel_impl" if dim in (-1, self.ndim - 1) or True else "")
+    _check_softmax(self, "softmax_kernel_impl")
     axis = _axis(dim, self.ndim)
 
     def formula(g: Tensor, y: Tensor) -> Tensor:
-        return (g - (g * y).sum(axis, True)) * y
+        return (g - sum(g * y, axis, True)) * y
 
     return Step("SoftmaxBackward0", _softmaxed(self._array, axis), (self,), formula, (RESULT,))
 
@@ -2149,7 +2171,7 @@ def log_softmax(self: Tensor, dim: int) -> Step:
     value = shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
 
     def formula(g: Tensor, y: Tensor) -> Tensor:
-        return g - y.exp() * g.sum(axis, True)
+        return g - exp(y) * sum(g, axis, True)
 
     return Step("LogSoftmaxBackward0", value, (self,), formula, (RESULT,))
 
@@ -2260,7 +2282,7 @@ def _dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = T
 
 
 def _functional_relu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
-    return input.relu_() if inplace else relu(input)  # type: ignore[no-any-return]
+    return input.relu_() if inplace else relu(input)
 
 
 # ------------------------------------------------------------------------------ Parameter and Module
@@ -2711,6 +2733,7 @@ class SGD(Optimizer):
         momentum: builtins.float = 0,
         dampening: builtins.float = 0,
         weight_decay: builtins.float = 0,
+        *,
         nesterov: builtins.bool = False,
     ) -> None:
         _check_options(
@@ -2745,7 +2768,9 @@ class Adam(Optimizer):
         eps: builtins.float = 1e-8,
         weight_decay: builtins.float = 0,
     ) -> None:
-        _check_options(a=(lr, "learning rate"), b=(eps, "epsilon value"), c=(weight_decay, "weight_decay value"))
+        _check_options(
+            a=(lr, "learning rate"), b=(eps, "epsilon value"), c=(weight_decay, "weight_decay value")
+        )
         for number, beta in enumerate(betas):
             if not 0 <= beta < 1:
                 raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
@@ -2825,7 +2850,7 @@ class Function:
         made = [_own_result(each, tensors, context._dirty, records) for each in results]
         if records:
             inputs = [each if isinstance(each, Tensor) else _new(0.0) for each in arguments]
-            node = _node_class(f"{cls.__name__}Backward")(inputs, [each for each in made])
+            node = _node_class(f"{cls.__name__}Backward")(inputs, made)
             node.run = functools.partial(_run_custom, cls, context, node)  # type: ignore[method-assign]
             for number, each in enumerate(made):
                 if each.dtype.is_floating_point:

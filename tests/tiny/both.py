@@ -190,7 +190,9 @@ def _compare(runs: list[Run], statement: str, tolerance: float, coverage: Covera
     if errors[0] != errors[1]:
         return [f"torch: {errors[0] or 'goes on'}", f"tiny:  {errors[1] or 'goes on'}"]
     one, other = (run.facts() for run in runs)
-    found = [f"{name}\n  torch: {one[name]}\n  tiny:  {other[name]}" for name in one if one[name] != other[name]]
+    found = [
+        f"{name}\n  torch: {one[name]}\n  tiny:  {other[name]}" for name in one if one[name] != other[name]
+    ]
     first, second = (run.numbers() for run in runs)
     if first.keys() != second.keys():
         return [*found, f"gradients: torch {sorted(first)}, tiny {sorted(second)}"]
@@ -203,7 +205,9 @@ def _compare(runs: list[Run], statement: str, tolerance: float, coverage: Covera
 
 def _kind(error: str) -> str:
     """An error without what varies in it."""
-    return re.sub(r"\[[\d, ]*\]|\d+|which is output \w+ of [\w:]+,|(?<=of )[\w:]+(?= is a view)", "_", error)[:110]
+    return re.sub(r"\[[\d, ]*\]|\d+|which is output \w+ of [\w:]+,|(?<=of )[\w:]+(?= is a view)", "_", error)[
+        :110
+    ]
 
 
 def told(program: Program, found: list[str]) -> str:

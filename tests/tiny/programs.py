@@ -24,7 +24,10 @@ class Form(NamedTuple):
 
 def _for_each_kind(forms: dict[str, str]) -> list[Form]:
     return [
-        Form(name, text.replace("{a}", f"{{{kind}}}").replace("{=a}", f"{{={kind}}}").replace("{b}", f"{{{kind}}}"))
+        Form(
+            name,
+            text.replace("{a}", f"{{{kind}}}").replace("{=a}", f"{{={kind}}}").replace("{b}", f"{{{kind}}}"),
+        )
         for name, text in forms.items()
         for kind in SHAPES
     ]
