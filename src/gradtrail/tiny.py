@@ -214,7 +214,8 @@ class Tensor:
             head = "A view was created in no_grad mode"
         if self._edge and how == "no_grad":
             head += " of a view which was created in no_grad mode"
-        head += f" and {what} modified inplace{' with grad mode enabled' * (how == 'no_grad')}."
+        quiet = how == "no_grad" or not self._edge
+        head += f" and {what} modified inplace{' with grad mode enabled' * quiet}."
         raise RuntimeError(f"{head} {_WHY_NOT[how]}")
 
     @property
@@ -295,7 +296,7 @@ class Tensor:
         if not self.is_leaf:
             raise RuntimeError(_NO_DEEPCOPY)  # a copy of the graph is not what anybody means
         copied = memo[id(self)] = _new(self._array.copy(), self.device, type(self))
-        copied._flag = self._flag
+        copied._flag = self.requires_grad
         copied._counter.value = int(type(self) is Tensor)
         if self._grad is not None and type(self) is Tensor:
             copied._grad = self._grad.__deepcopy__(memo)
@@ -523,7 +524,7 @@ class AccumulateGrad(Node):
     def run(self, gradients: list[Tensor | None]) -> Sequence[Tensor | None]:
         """Add to `.grad`: in place, unless the sum must have a graph of its own."""
         (gradient,), leaf = gradients, self.variable
-        if gradient is None:
+        if gradient is None or not leaf._flag:
             return ()
         if leaf._grad is None:
             leaf._grad = gradient.clone()
@@ -815,28 +816,23 @@ def _write(target: Tensor, step: Step) -> Tensor:
     records = _records((target, *step.inputs))
     if records:
         _check_write(target)
-    value = np.asarray(step.value)
-    if 0 in target._array.strides and any(
-        size > 1 and not stride
-        for size, stride in zip(target._array.shape, target._array.strides, strict=True)
-    ):
-        raise RuntimeError(_OVERLAP)
-    kind = _DTYPES[value.dtype.name]
-    if kind.kind > target.dtype.kind:
-        raise RuntimeError(
-            f"result type {kind.title} can't be cast to the desired output type {target.dtype.title}"
-        )
-    if value.shape != target.shape and (not _expands(value.shape, target.shape)):
-        raise RuntimeError(
-            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}"
-        )
-    for each in step.inputs[1:]:
-        _check_overlap(target._array, each._array)
     node = None
     if records:
         # What was in the target is kept in a copy. Whoever else looks at it is kept at the version before.
         kept = tuple(_before(target) if each is SELF else each for each in step.kept)
         node = _node(step._replace(kept=kept), target)
+    value = np.asarray(step.value)
+    kind = _DTYPES[value.dtype.name]
+    if kind.kind > target.dtype.kind:
+        raise RuntimeError(
+            f"result type {kind.title} can't be cast to the desired output type {target.dtype.title}"
+        )
+    if not _expands(value.shape, target.shape):
+        raise RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}"
+        )
+    if step.name != "IndexPutBackward0":
+        _check_overlap(target._array, [each._array for each in step.inputs[1:]])
     target._array[...] = value
     target._counter.value += 1
     if node:
@@ -847,16 +843,18 @@ def _write(target: Tensor, step: Step) -> Tensor:
     return target
 
 
-def _check_overlap(target: Array, source: Array) -> None:
-    """Refuse to read what is written meanwhile, where both are dense and lie askew."""
-    if target is source or not np.shares_memory(target, source):
-        return
-    dense = all(
-        each.transpose(np.argsort(each.strides)[::-1]).flags.c_contiguous for each in (target, source)
-    )
-    start = (target.ctypes.data, target.strides) == (source.ctypes.data, source.strides)
-    if dense and not (start and target.size == source.size):
-        raise RuntimeError(_PARTLY)
+def _check_overlap(target: Array, sources: Iterable[Array]) -> None:
+    """Refuse to write one place several times, and to read what is written meanwhile, askew."""
+    if any(size > 1 and not stride for size, stride in zip(target.shape, target.strides, strict=True)):
+        raise RuntimeError(_OVERLAP)
+    for source in sources:
+        same = (target.ctypes.data, target.strides) == (source.ctypes.data, source.strides)
+        if _dense(target) and _dense(source) and not same and np.shares_memory(target, source):
+            raise RuntimeError(_PARTLY)
+
+
+def _dense(array: Array) -> builtins.bool:
+    return builtins.bool(array.transpose(np.argsort(array.strides)[::-1]).flags.c_contiguous)
 
 
 def _before(target: Tensor) -> Tensor:
@@ -1174,9 +1172,13 @@ def _compare(function: Any, self: Tensor, other: Any) -> Tensor:
 def where(condition: Tensor, self: Any, other: Any) -> Step:
     """Of two tensors, element by element."""
     (x, y), (a, b) = _operands(self, other)
+    # Results lie in memory as what they come from does; numpy's iterator knows how.
+    value = np.nditer((condition._array, a, b, None), ["zerosize_ok"], op_dtypes=None).operands[3]
+    value = np.empty_like(value, a.dtype)
+    value[...] = np.where(condition._array, a, b)
     return Step(
         "WhereBackward0",
-        np.where(condition._array, a, b),
+        value,
         (x, y),
         lambda g, c: (where(c, g, 0.0), where(c, 0.0, g)),
         (condition,),
@@ -2038,7 +2040,7 @@ def tensor(
     if isinstance(data, str):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     array = data.copy() if isinstance(data, np.ndarray) else np.asarray(_numbers(data))
-    if not isinstance(data, np.ndarray) and array.dtype.kind == "f":
+    if not isinstance(data, np.ndarray) and array.dtype.kind == "f" and dtype is None:
         array = array.astype("f4")
     return _made(array, dtype, device, requires_grad)
 
@@ -2847,7 +2849,7 @@ class Function:
         if any(each.is_leaf and each.requires_grad for each in context._dirty) and _grad_mode:
             raise RuntimeError(_LEAF_WRITTEN.replace("is being", "has been"))
         results = _listed(given)
-        made = [_own_result(each, tensors, context._dirty, records) for each in results]
+        made = [_own_result(each, tensors, context._dirty) for each in results]
         if records:
             inputs = [each if isinstance(each, Tensor) else _new(0.0) for each in arguments]
             node = _node_class(f"{cls.__name__}Backward")(inputs, made)
@@ -2870,14 +2872,12 @@ def _index(tensor: Any, among: Sequence[Any]) -> int:
     return next((i for i, each in enumerate(among) if each is tensor), -1)
 
 
-def _own_result(
-    result: Tensor, inputs: Sequence[Tensor], dirty: Sequence[Tensor], records: builtins.bool
-) -> Tensor:
+def _own_result(result: Tensor, inputs: Sequence[Tensor], dirty: Sequence[Tensor]) -> Tensor:
     """A result that is an input, or looks at one, must not be written: its gradient is the Function's."""
     if _index(result, inputs) >= 0 and _index(result, dirty) < 0:
-        result = view(result, *result.shape)
-        if not records and result.requires_grad:
+        if not _grad_mode:
             return detach(result)
+        result = view(result, *result.shape)
     if result._view:
         result._view = result._view._replace(how="function")
     return result
@@ -2959,8 +2959,8 @@ class _Namespace(types.ModuleType):
 
 
 def _namespace(name: str, **members: Any) -> types.ModuleType:
-    made = _Namespace(f"torch.{name}")
-    vars(made).update(members)
+    made = _Namespace(f"torch.{name}".rstrip("."))
+    vars(made).update(members, __path__=[])
     return made
 
 
@@ -3000,10 +3000,24 @@ cuda: Any = _namespace(
 FloatTensor, LongTensor = Tensor, functools.partial(tensor, dtype=int64)
 
 
+_OURS = frozenset(
+    "Any Array Callable ClassVar Counter Found Iterable Iterator Made NamedTuple Node NoReturn NotInTiny"
+    " AccumulateGrad Context CopyBackwards CopySlices Edge OrderedDict Saved Sequence Step TypeVar View"
+    " annotations defaultdict elementwise grad method modules operation".split()
+)
+"""Names of this module that are none of torch's."""
+
+
 def modules() -> dict[str, types.ModuleType]:
     """What `sys.modules` has to hold for `import torch` and its like to find tiny."""
-    found = {"torch": sys.modules[__name__]}
-    waiting: list[Any] = [nn, optim, autograd, utils, cuda]
+    public = {
+        name: each
+        for name, each in globals().items()
+        if name[0] != "_" and name not in _OURS and type(each) is not types.ModuleType
+    }
+    torch = _namespace("", **public, __version__=__version__)
+    found: dict[str, types.ModuleType] = {}
+    waiting: list[Any] = [torch]
     while waiting:
         each = waiting.pop()
         found[each.__name__] = each

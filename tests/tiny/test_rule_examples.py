@@ -53,8 +53,11 @@ def skip_if_lacking(error: Exception | None, tell: Callable[[str, object], None]
         tell("tiny", str(error))
         pytest.skip(str(error))
     if isinstance(error, ImportError):
-        name = getattr(error, "name_from", None) or (error.name or "").removeprefix("torch.")
-        tell("tiny", f"gradtrail.tiny has no `torch.{name}`")
+        lacking = re.sub(
+            r"cannot import name '(\w+)' from '([\w.]+)'.*", r"gradtrail.tiny has no `\2.\1`", str(error)
+        )
+        lacking = re.sub(r"No module named '([\w.]+)'", r"gradtrail.tiny has no `\1`", lacking)
+        tell("tiny", lacking)
         pytest.skip(str(error))
 
 

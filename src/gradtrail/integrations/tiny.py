@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import types
 from collections.abc import Iterator, Sequence
@@ -134,10 +135,9 @@ def _diagnosis(error: Exception, script: str, rows: Sequence[tuple[str, int | No
     from gradtrail.laws.messages import recognise
     from gradtrail.reports import terminal
 
-    if isinstance(error, ImportError) and (error.name or "").partition(".")[0] in ("torch", "gradtrail"):
-        wanted = getattr(error, "name_from", None)
-        name = f"torch.{wanted}" if wanted else error.name
-        return f"gradtrail.tiny has no `{name}`: that is not torch's fault.\n"
+    if isinstance(error, ImportError):
+        wanted = re.match(r"cannot import name '(\w+)' from '(torch[\w.]*)'", str(error))
+        return f"gradtrail.tiny has no `{wanted[2]}.{wanted[1]}`\n" if wanted else ""
     law = recognise(type(error).__name__, str(error))
     report = check_paths([script])
     here = {(os.path.abspath(filename), row) for filename, row in rows}
