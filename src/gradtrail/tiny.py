@@ -831,7 +831,11 @@ def _write(target: Tensor, step: Step) -> Tensor:
         raise RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}"
         )
-    if step.name != "IndexPutBackward0":
+    if step.name not in (
+        "IndexPutBackward0",
+        "FillBackward2",
+        "ZeroBackward0",
+    ):  # their order does not matter
         _check_overlap(target._array, [each._array for each in step.inputs[1:]])
     target._array[...] = value
     target._counter.value += 1
@@ -1106,7 +1110,8 @@ def neg(self: Tensor) -> Step:
 @elementwise
 def sign(self: Tensor) -> Step:
     """-1, 0 or 1."""
-    return Step("SignBackward0", np.sign(self._array), (self,), _nothing)
+    array = self._array
+    return Step("SignBackward0", (array > 0).astype(array.dtype) - (array < 0), (self,), _nothing)
 
 
 @elementwise
@@ -2875,7 +2880,7 @@ def _index(tensor: Any, among: Sequence[Any]) -> int:
 def _own_result(result: Tensor, inputs: Sequence[Tensor], dirty: Sequence[Tensor]) -> Tensor:
     """A result that is an input, or looks at one, must not be written: its gradient is the Function's."""
     if _index(result, inputs) >= 0 and _index(result, dirty) < 0:
-        if not _grad_mode:
+        if result.requires_grad and not _grad_mode:
             return detach(result)
         result = view(result, *result.shape)
     if result._view:

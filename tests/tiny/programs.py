@@ -82,7 +82,7 @@ EXPRESSIONS = {
     "tensor of list": "torch.tensor({a}.tolist(), dtype=D)",
     "from numpy": "torch.from_numpy({a}.detach().numpy())",
     "deepcopy": "copy.deepcopy({a})",
-    "gradient": "({a}.grad if {a}.grad is not None else {a}).detach()",
+    "gradient": "({a}.grad if {a}.grad is not None else {a}).detach().clone()",
     "double function": "Double.apply({a})",
     "square function": "Square.apply({a})",
     "returning function": "Same.apply({a})",
