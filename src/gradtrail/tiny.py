@@ -601,13 +601,15 @@ def _walk(
     """
     waiting: dict[Node, int] = defaultdict(int)
     reached = list(dict.fromkeys(node for node, _ in roots))
+    known = set(reached)
     for node in reached:
         for follower, _ in node.next_functions:
             if follower:
-                if follower not in waiting and follower not in reached:
-                    reached.append(follower)
                 waiting[follower] += 1
-    on_the_way = set(reached) if wanted is None else _leading(reached, {node for node, _ in wanted})
+                if follower not in known:
+                    known.add(follower)
+                    reached.append(follower)
+    on_the_way = known if wanted is None else _leading(reached, {node for node, _ in wanted})
     captured: dict[tuple[Node | None, int], Tensor] = {}
     arrived: dict[Node, list[Tensor | None]] = {}
     ready: list[Node] = []
@@ -647,14 +649,9 @@ def _walk(
 def _leading(reached: list[Node], goals: set[Node | None]) -> set[Node]:
     """The nodes from which a goal is reached, and which therefore have to run."""
     leading: set[Node] = set()
-    grown = True
-    while grown:
-        grown = False
-        for node in reversed(reached):
-            after = {follower for follower, _ in node.next_functions}
-            if node not in leading and (after & goals or after & leading):
-                leading.add(node)
-                grown = True
+    for node in sorted(reached, key=lambda node: node.order):  # whatever a node leads to was made before it
+        if any(follower in goals or follower in leading for follower, _ in node.next_functions):
+            leading.add(node)
     return leading
 
 
@@ -664,7 +661,8 @@ def _received(node: Node, gradients: list[Tensor | None]) -> list[Tensor | None]
         if gradient is None:
             continue
         for hook in node.hooks.get(number, ()):
-            gradient = hook(gradient) if (changed := hook(gradient)) is None else changed
+            changed = hook(gradient)
+            gradient = gradient if changed is None else changed
         gradients[number] = gradient
         if number in node.retaining:
             kept = node.retaining[number]
@@ -811,8 +809,8 @@ def _node(step: Step, result: Tensor) -> Node:
     return node
 
 
-def _write(target: Tensor, step: Step) -> Tensor:
-    """Write a step's value into the target, and give the target the history that it has now."""
+def _write(target: Tensor, step: Step, places: Array | None = None) -> Tensor:
+    """Write a step's value into the target (to some places of it), and give it the history it has now."""
     records = _records((target, *step.inputs))
     if records:
         _check_write(target)
@@ -827,17 +825,16 @@ def _write(target: Tensor, step: Step) -> Tensor:
         raise RuntimeError(
             f"result type {kind.title} can't be cast to the desired output type {target.dtype.title}"
         )
-    if not _expands(value.shape, target.shape):
+    if places is None and not _expands(value.shape, target.shape):
         raise RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}"
         )
-    if step.name not in (
-        "IndexPutBackward0",
-        "FillBackward2",
-        "ZeroBackward0",
-    ):  # their order does not matter
+    if places is None and not _order_is_no_matter(target, step):
         _check_overlap(target._array, [each._array for each in step.inputs[1:]])
-    target._array[...] = value
+    if places is None:
+        target._array[...] = value
+    else:
+        target._array.flat[places.reshape(-1)] = np.broadcast_to(value, places.shape).reshape(-1)
     target._counter.value += 1
     if node:
         for saved in node.saved:
@@ -845,6 +842,12 @@ def _write(target: Tensor, step: Step) -> Tensor:
                 saved.version += 1
         _rebase(target, node)
     return target
+
+
+def _order_is_no_matter(target: Tensor, step: Step) -> builtins.bool:
+    """Whether the same comes out however often a place is written: one number, or what is there already."""
+    own = step.name == "CopyBackwards" and step.inputs[1] is target
+    return own or step.name in ("FillBackward2", "ZeroBackward0")
 
 
 def _check_overlap(target: Array, sources: Iterable[Array]) -> None:
@@ -1830,21 +1833,19 @@ def _set(self: Tensor, index: Any, value: Any) -> None:
             seen.copy_(source)
         return
     places = _positions(seen, rest)
-    written = seen._array.copy()
-    cast = source._array.astype(written.dtype)
+    cast = source._array.astype(seen._array.dtype)
     if not _expands(cast.shape, places.shape):
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(cast.shape)} cannot be broadcast to indexing result"
             f" of shape {list(places.shape)}"
         )
-    np.put(written, places, np.broadcast_to(cast, places.shape))
     untouched = _new(np.isin(np.arange(seen.numel()), places, invert=True).reshape(seen.shape))
 
     def formula(g: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
         return g * untouched, _reduce(_at(g, places), source.shape)
 
     kept = tuple(each for _, each in rest)
-    _write(seen, Step("IndexPutBackward0", written, (seen, source), formula, kept))
+    _write(seen, Step("IndexPutBackward0", cast, (seen, source), formula, kept), places)
 
 
 # ------------------------------------------------------------------------------------ leaving autograd
