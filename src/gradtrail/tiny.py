@@ -494,6 +494,12 @@ class Node:
             for each in step.kept
         ]
 
+    def results_are_written(self) -> None:
+        """A result that is kept counts as kept after the write that made it."""
+        for each in self.saved:
+            if each and each.is_result:
+                each.version = each.tensor._version
+
     def run(self, gradients: list[Tensor | None]) -> Sequence[Tensor | None]:
         """The gradients of the inputs."""
         kept = [each and each.unpack() for each in self.saved]
@@ -811,37 +817,41 @@ def _node(step: Step, result: Tensor) -> Node:
 
 def _write(target: Tensor, step: Step, places: Array | None = None) -> Tensor:
     """Write a step's value into the target (to some places of it), and give it the history it has now."""
-    records = _records((target, *step.inputs))
-    if records:
-        _check_write(target)
     node = None
-    if records:
+    if _records((target, *step.inputs)):
+        _check_write(target)
         # What was in the target is kept in a copy. Whoever else looks at it is kept at the version before.
         kept = tuple(_before(target) if each is SELF else each for each in step.kept)
         node = _node(step._replace(kept=kept), target)
     value = np.asarray(step.value)
-    kind = _DTYPES[value.dtype.name]
-    if kind.kind > target.dtype.kind:
-        raise RuntimeError(
-            f"result type {kind.title} can't be cast to the desired output type {target.dtype.title}"
-        )
-    if places is None and not _expands(value.shape, target.shape):
-        raise RuntimeError(
-            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}"
-        )
-    if places is None and not _order_is_no_matter(target, step):
-        _check_overlap(target._array, [each._array for each in step.inputs[1:]])
+    _check_kind(_DTYPES[value.dtype.name], target.dtype)
     if places is None:
+        _check_fits(target, value, step)
         target._array[...] = value
     else:
         target._array.flat[places.reshape(-1)] = np.broadcast_to(value, places.shape).reshape(-1)
     target._counter.value += 1
     if node:
-        for saved in node.saved:
-            if saved and saved.is_result:
-                saved.version += 1
+        node.results_are_written()
         _rebase(target, node)
     return target
+
+
+def _check_kind(value: dtype, target: dtype) -> None:
+    if value.kind > target.kind:
+        raise RuntimeError(
+            f"result type {value.title} can't be cast to the desired output type {target.title}"
+        )
+
+
+def _check_fits(target: Tensor, value: Array, step: Step) -> None:
+    """A target has the shape of the result, and memory that is written once and not read meanwhile."""
+    if not _expands(value.shape, target.shape):
+        raise RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}"
+        )
+    if not _order_is_no_matter(target, step):
+        _check_overlap(target._array, [each._array for each in step.inputs[1:]])
 
 
 def _order_is_no_matter(target: Tensor, step: Step) -> builtins.bool:
@@ -878,7 +888,7 @@ def _check_write(target: Tensor) -> None:
         if target.requires_grad and target._view.base.is_leaf:
             raise RuntimeError(f"a view of {_LEAF_WRITTEN}")
     if target.requires_grad and target.is_leaf:
-        raise RuntimeError(f"a {_LEAF_WRITTEN.removeprefix('a ')}")
+        raise RuntimeError(_LEAF_WRITTEN)
 
 
 def _rebase(target: Tensor, node: Node) -> None:
@@ -952,9 +962,19 @@ def _common_device(tensors: Sequence[Tensor]) -> device:
     """The one device of all; numbers, and tensors without dimensions on the CPU, go anywhere."""
     places = dict.fromkeys(each.device for each in tensors if each.ndim or each.is_cuda)
     if len(places) > 1:
-        one, other = list(places)[:2]
-        raise RuntimeError(f"{_DEVICES}, but found at least two devices, {one} and {other}!")
+        raise RuntimeError(f"{_DEVICES}, but found at least two devices, cuda:0 and cpu!")
     return next(iter(places), _CPU)
+
+
+def _same_device(kernel: str, **named: Tensor) -> None:
+    """What operations with a kernel of their own say: the first tensor decides, another one is named."""
+    first = next(iter(named.values())).device
+    for name, each in named.items():
+        if each.device != first:
+            raise RuntimeError(
+                f"{_DEVICES}, but got {name} is on {each.device}, different from other tensors on {first}"
+                f" (when checking argument in method wrapper_CUDA_{kernel})"
+            )
 
 
 def _operands(*values: Any, kind: dtype | None = None) -> tuple[list[Tensor], list[Array]]:
@@ -1289,10 +1309,10 @@ def argmax(self: Tensor, dim: int | None = None, keepdim: builtins.bool = False)
     return _new(np.argmax(self._array, dim, keepdims=keepdim), self.device)
 
 
-def _check_product(a: Tensor, b: Tensor, kinds: str = "") -> None:
-    _common_device((a, b))
-    if a.dtype is not b.dtype:
-        one, other = a.dtype.title, b.dtype.title
+def _check_product(kernel: str, kinds: str = "", **named: Tensor) -> None:
+    _same_device(kernel, **named)
+    one, other = (each.dtype.title for each in list(named.values())[-2:])
+    if one != other:
         raise RuntimeError(
             kinds.format(one, other)
             or f"expected m1 and m2 to have the same dtype, but got: {one.lower()} != {other.lower()}"
@@ -1303,15 +1323,15 @@ def _check_product(a: Tensor, b: Tensor, kinds: str = "") -> None:
 def mm(self: Tensor, mat2: Tensor) -> Step:
     """Product of two matrices."""
     _check_matrices(self, mat2)
+    _check_product("mm", self=self, mat2=mat2)
     kept = (mat2 if self.requires_grad else None, self if mat2.requires_grad else None)
     return Step("MmBackward0", self._array @ mat2._array, (self, mat2), _unmultiplied, kept)
 
 
-def _check_matrices(a: Tensor, b: Tensor, kinds: str = "") -> None:
+def _check_matrices(a: Tensor, b: Tensor) -> None:
     if a.shape[1] != b.shape[0]:
         sizes = f"{a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]}"
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
-    _check_product(a, b, kinds)
 
 
 def _unmultiplied(g: Tensor, right: Tensor | None, left: Tensor | None) -> tuple[Any, Any]:
@@ -1324,7 +1344,7 @@ def _unmultiplied(g: Tensor, right: Tensor | None, left: Tensor | None) -> tuple
 @operation
 def bmm(self: Tensor, mat2: Tensor) -> Step:
     """Products of two rows of matrices."""
-    _check_product(self, mat2)
+    _check_product("bmm", self=self, mat2=mat2)
     kept = (mat2 if self.requires_grad else None, self if mat2.requires_grad else None)
     return Step("BmmBackward0", self._array @ mat2._array, (self, mat2), _unmultiplied, kept)
 
@@ -1335,7 +1355,7 @@ def mv(self: Tensor, vec: Tensor) -> Step:
     if self.shape[1] != vec.shape[0]:
         sizes = f"input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), vec ({vec.shape[0]})"
         raise RuntimeError(f"size mismatch, got {sizes}")
-    _check_product(self, vec)
+    _check_product("mv", self=self, vec=vec)
     return Step(
         "MvBackward0",
         self._array @ vec._array,
@@ -1351,7 +1371,7 @@ def mv(self: Tensor, vec: Tensor) -> Step:
 @operation
 def dot(self: Tensor, tensor: Tensor) -> Step:
     """Product of two vectors."""
-    _check_product(self, tensor)
+    _check_product("_dot", self=self, tensor=tensor)
     return Step(
         "DotBackward0",
         np.dot(self._array, tensor._array),
@@ -1364,8 +1384,9 @@ def dot(self: Tensor, tensor: Tensor) -> Step:
 @operation
 def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Step:
     """A product of matrices with something added: what a linear layer does."""
-    _check_matrices(mat1, mat2, "mat1 and mat2 must have the same dtype, but got {} and {}")
-    _common_device((self, mat1))
+    _check_matrices(mat1, mat2)
+    kinds = "mat1 and mat2 must have the same dtype, but got {} and {}"
+    _check_product("addmm", kinds, self=self, mat1=mat1, mat2=mat2)
     kept = (mat1 if mat2.requires_grad else None, mat2 if mat1.requires_grad else None)
 
     def formula(g: Tensor, left: Tensor | None, right: Tensor | None) -> tuple[Any, Any, Any]:
@@ -2222,7 +2243,7 @@ def nll_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Step:
 
 def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """How far scores are from the right classes."""
-    _common_device((input, target))
+    _same_device("nll_loss_forward", self=input, target=target)
     if target.dtype.is_floating_point:
         raise NotInTiny("torch.nn.functional.cross_entropy with probabilities")
     return nll_loss(log_softmax(input, -1), target, reduction)
@@ -2266,11 +2287,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def embedding(input: Tensor, weight: Tensor) -> Step:
     """Rows of a table, by number."""
     places = np.arange(weight.numel()).reshape(weight.shape)[input._array]
-    if input.device != weight.device:
-        raise RuntimeError(
-            f"{_DEVICES}, but got index is on {input.device}, different from other tensors on"
-            f" {weight.device} (when checking argument in method wrapper_CUDA__index_select)"
-        )
+    _same_device("_index_select", self=weight, index=input)
     shape = weight.shape
     return Step(
         "EmbeddingBackward0",
