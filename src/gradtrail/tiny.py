@@ -345,10 +345,8 @@ class Tensor:
         return format(self.item(), spec) if not self.ndim else object.__format__(self, spec)
 
     def __repr__(self) -> str:
-        shown = self._array
-        whole = shown.dtype.kind == "f" and np.all(np.isfinite(shown)) and np.all(shown == np.rint(shown))
-        form: Any = {"float_kind": lambda number: f"{number:.{0 if whole else 4}f}{'.' if whole else ''}"}
-        text = np.array2string(shown, separator=", ", prefix="tensor(", formatter=form)
+        form: Any = {"float_kind": _number_form(self._array)}
+        text = np.array2string(self._array, separator=", ", prefix="tensor(", formatter=form)
         words = [f"device='{self.device}'"] if self.is_cuda else []
         words += ["dtype=torch.float64"] if self.dtype is float64 else []
         node = self.grad_fn
@@ -397,6 +395,22 @@ class Tensor:
     def __or__(self, other: Any) -> Tensor: return _compare(np.logical_or, self, other)
     def __invert__(self) -> Tensor: return _new(~self._array, self.device)
     # fmt: on
+
+
+def _number_form(array: Array) -> Callable[[Any], str]:
+    """How numbers are shown: four places, none for whole numbers, powers where sizes differ much."""
+    signed = array[np.isfinite(array) & (array != 0)] if array.dtype.kind == "f" else np.ones(1)
+    finite = np.abs(signed)
+    least, most = (finite.min(), finite.max()) if finite.size else (1, 1)
+    whole = np.all(finite == np.rint(finite))
+    powers = most / least > 1000 or most > 1e8 or (not whole and least < 1e-4)
+    form = "{:.4e}" if powers else "{:.0f}." if whole else "{:.4f}"
+
+    def shown(number: Any) -> str:
+        return form.format(number) if np.isfinite(number) else str(number)
+
+    width = builtins.max((len(shown(each)) for each in signed), default=0)
+    return lambda number: shown(number).rjust(width)
 
 
 def _new(array: Any, where: device = _CPU, kind: type[Tensor] = Tensor, **begin: Any) -> Tensor:
@@ -922,6 +936,8 @@ def elementwise(step: Callable[..., Step]) -> Callable[..., Tensor]:
     """An operation that can be done in place too: `mul` and `mul_`."""
 
     def in_place(self: Tensor, *arguments: Any, **keywords: Any) -> Tensor:
+        if _records((self, *(each for each in arguments if isinstance(each, Tensor)))):
+            _check_write(self)
         with np.errstate(all="ignore"):
             return _write(self, step(self, *arguments, **keywords))
 
@@ -2845,7 +2861,8 @@ class Context:
 class Function:
     """An operation with a gradient of one's own: `forward` is not recorded, `backward` stands in for it."""
 
-    def __init__(self, *_: Any) -> None:
+    def __call__(self, *_: Any) -> NoReturn:
+        """The old way, which torch gave up."""
         raise RuntimeError(_LEGACY)
 
     @staticmethod
@@ -2869,8 +2886,10 @@ class Function:
         records = _records(tensors)
         with no_grad():
             given = cls.forward(context, *arguments)
-        if any(each.is_leaf and each.requires_grad for each in context._dirty) and _grad_mode:
-            raise RuntimeError(_LEAF_WRITTEN.replace("is being", "has been"))
+        for each in context._dirty:
+            if records and each.is_leaf and each.requires_grad:
+                raise RuntimeError(_LEAF_WRITTEN.replace("is being", "has been"))
+            each._counter.value += 1
         results = _listed(given)
         made = [_own_result(each, tensors, context._dirty) for each in results]
         if records:
