@@ -2,10 +2,12 @@
 
 Read it from top to bottom. A *tensor* is an array with a version and, perhaps, a place in a graph. The
 *graph* has a node for each operation, which knows how to turn the gradient of a result into those of its
-inputs. *backward* walks the graph from the end. *Views* share memory, so a write through one is a write to
-all; *in-place* operations count versions, so that what a node kept cannot change behind its back. *Leaving
-autograd* is detaching or switching it off. Parameters, modules, optimizers, custom Functions and checkpoint
-follow. It needs numpy. `gradtrail tiny SCRIPT` runs a program with this module in the place of torch.
+inputs. *backward* walks the graph from the end. A *step* becomes a new tensor, or is written in place: then
+versions are counted, so that nothing that a node kept can change behind its back. These four chapters are
+all of autograd. Arithmetic, products, views, indexing and losses are steps. *Leaving autograd* is detaching
+or switching it off. Parameters, modules, optimizers, custom Functions and checkpoint are built from the rest.
+
+It needs numpy. `gradtrail tiny SCRIPT` runs a program with this module in the place of torch.
 """
 
 from __future__ import annotations
@@ -442,11 +444,11 @@ class Saved:
     A formula that read other numbers than the forward did would be silently wrong: so it refuses.
     """
 
-    def __init__(self, tensor: Tensor, node: Node, is_result: builtins.bool) -> None:
+    def __init__(self, tensor: Tensor, node: Node | None = None, is_result: builtins.bool = False) -> None:
         self.hooks = _saved_hooks[-1] if _saved_hooks else None
         self.tensor: Any = self.hooks[0](tensor) if self.hooks else tensor
         self.is_result = is_result and not self.hooks
-        if self.is_result:  # a result is kept without its node, which would keep itself
+        if self.is_result and node:  # a result is kept without its node, which would keep itself
             self.tensor = _new(tensor._array, tensor.device, counter=tensor._counter)
             self.tensor._edge = (node, 0)
         self.version = tensor._version
@@ -2954,17 +2956,19 @@ def checkpoint(
     """Keep nothing of what `function` computes; backward computes it once more.
 
     Each tensor that a node would keep is replaced by its number. The first that is asked for runs the
-    function again, with the random numbers of the first run, and collects what is kept this time.
+    function again, with the inputs (if nobody wrote them) and the random numbers of the first run, and
+    collects what is kept this time.
     """
     if use_reentrant is not False:
         raise NotInTiny("torch.utils.checkpoint.checkpoint without use_reentrant=False")
     numbers, state = itertools.count(), _random.bit_generator.state
     again: dict[int, Tensor] = {}
+    held = [Saved(each) if isinstance(each, Tensor) else each for each in arguments]
 
     def unpack(number: int) -> Tensor:
         if number not in again:
             fresh, later = itertools.count(), _random.bit_generator.state
-            inputs = [_fresh(each) if isinstance(each, Tensor) else each for each in arguments]
+            inputs = [_fresh(each.unpack()) if isinstance(each, Saved) else each for each in held]
             _saved_hooks.append((lambda kept: again.update({next(fresh): kept.detach()}), lambda kept: kept))
             _random.bit_generator.state = state
             try:

@@ -145,7 +145,55 @@ STATEMENTS = {
     "mode on": "torch.set_grad_enabled(True)",
 }
 
+SCENES = {
+    "result written": "r = {a}.exp()\nr.mul_(2)\nr.sum().backward()",
+    "part of result written": "r = torch.tanh({a} * 1)\nr[...] = 0.5\nr.sum().backward()",
+    "input written": "c = {a} * 1\nr = c**2\nc.add_(1)\nr.sum().backward()",
+    "factor written": "r = {a} * {b}\n{b}.add_(1)\nr.sum().backward()",
+    "quietly written": "r = {a} ** 2\nwith torch.no_grad():\n    {a}.add_(1)\nr.sum().backward()",
+    "data written": "r = {a} ** 2\n{a}.data.add_(1)\nr.sum().backward()",
+    "nothing kept": "r = {a} + 1\nr *= 2\nr.sum().backward()",
+    "loss twice": "r = ({a} * 3).sum()\nr.backward()\nr.backward()",
+    "sum twice": "r = ({a} + 1).sum()\nr.backward()\nr.backward()",
+    "loss kept": "r = ({a}.sigmoid() * {b}).sum()\nr.backward(retain_graph=True)\nr.backward()",
+    "graph shared": "r = {a}.tanh()\nr.sum().backward()\n(r * 2).sum().backward()",
+    "grad twice": "r = ({a} ** 2).sum()\ntorch.autograd.grad(r, {a})\nr.backward()",
+    "grad then step": "r = ({a} ** 2).sum()\n{=a} = {a} - torch.autograd.grad(r, {a})[0]",
+    "penalty": "(g,) = torch.autograd.grad(({a} ** 3).sum(), {a}, create_graph=True)\n(g * {b}).sum().backward()",
+    "third derivative": "g = {a}\nfor _ in range(2):\n"
+    "    (g,) = torch.autograd.grad((g.exp() * {a}).sum(), {a}, create_graph=True)\ng.sum().backward()",
+    "retained": "r = {a} * 2\nr.retain_grad()\nr.mul_({b})\n(r ** 2).sum().backward()\n{=a} = r.grad + 0",
+    "step between": "o = torch.optim.SGD([{a}], lr=0.1)\nr = ({a} ** 2).sum()\n({a} ** 3).sum().backward()\n"
+    "o.step()\nr.backward()",
+    "training": "o = torch.optim.Adam([{a}], lr=0.1)\nfor _ in range(3):\n    o.zero_grad()\n"
+    "    (({a} - {b}) ** 2).sum().backward()\n    o.step()",
+    "carried": "r = torch.zeros_like({a})\nfor _ in range(2):\n    r = torch.tanh(r + {a})\n    r.sum().backward()",
+    "carried apart": "r = torch.zeros_like({a})\nfor _ in range(2):\n    r = torch.tanh(r.detach() + {a})\n"
+    "    r.sum().backward()",
+    "function result written": "r = Same.apply({a} * 1)\nr.add_(1)",
+    "function input written": "c = {a} * 1\nr = Square.apply(c)\nc.add_(1)\nr.sum().backward()",
+    "copied result": "copy.deepcopy({a} * 2)",
+    "optimized result": "torch.optim.Adam([{a} * 2], lr=0.1)",
+    "written after view": "r = {a} * 1\nq = r[...]\nr.mul_(2)\n(q ** 2).sum().backward()",
+    "view written": "r = {a} * 1\nq = r.view_as(r)\nq.mul_({b})\n(r * q).sum().backward()",
+    "quiet view written": "with torch.no_grad():\n    q = {a}.view_as({a})\nq.mul_(2)",
+    "checkpoint written": "r = {a} * 1\nq = checkpoint(torch.exp, r, use_reentrant=False)\nr.add_(1)\n"
+    "q.sum().backward()",
+}
+"""Short stories that single statements would seldom tell: most refusals take several steps."""
+
 OTHERS = (
+    Form("rows written", "r = {m} * 1\nfor row in r:\n    row.mul_(2)"),
+    Form("pieces", "r, q = ({v} * 2).chunk(2)\nr.mul_(2)"),
+    Form("pieces then whole", "r = {v} * 2\nq, _ = r.split(2)\nr.mul_(2)\nq.sum().backward()"),
+    Form("slots", "r = torch.zeros(4, dtype=D)\nr[0] = {n}\nr[1:3] = {p}\n(r ** 2).sum().backward()"),
+    Form("column kept", "r = {m} * 1\nq = r[:, 0] ** 2\nr[:, 1] = {p}\nq.sum().backward()"),
+    Form("two layers", "r = net(net({m}).tanh()).sum()\nr.backward()\nr.backward()"),
+    Form(
+        "layers stepped",
+        "o = torch.optim.SGD(net.parameters(), lr=0.1)\nr = net(net({m}).tanh())\n"
+        "r.sum().backward(retain_graph=True)\no.step()\nr.sum().backward()",
+    ),
     Form("view", "{=m} = {v}.view(2, 2)"),
     Form("reshape", "{=v} = {m}.reshape(4)"),
     Form("flatten", "{=v} = {m}.flatten()"),
@@ -241,6 +289,7 @@ OTHERS = (
 FORMS = (
     *_for_each_kind({name: f"{{=a}} = {text}" for name, text in EXPRESSIONS.items()}),
     *_for_each_kind(STATEMENTS),
+    *_for_each_kind(SCENES),
     *OTHERS,
 )
 
@@ -250,26 +299,34 @@ for _form in FORMS:
 
 
 class Program(NamedTuple):
-    """Statements, the type of the numbers, the flags of the first tensors, and what was used."""
+    """Statements, the type of the numbers, what the first tensors are, and what was used."""
 
     statements: tuple[str, ...]
     dtype: str
-    flags: tuple[bool, ...]
+    starts: tuple[str, ...]
     used: tuple[str, ...]
 
+
+STARTS = {
+    "plain": "",
+    "leaf": ".requires_grad_()",
+    "computed": ".requires_grad_() * 1",
+    "view": ".requires_grad_().clone()[...]",
+}
+"""What a tensor is when a program begins."""
 
 NUMBERS = ((0.5, -1.25, 2.0, 0.75), (1.5, 0.3, -0.6, 2.5), (0.9, 1.1, 0.2, -2.0))
 
 
 def beginning(program: Program) -> list[str]:
     """The statements that make the first tensors."""
-    lines, flags = [], iter(program.flags)
+    lines, starts = [], iter(program.starts)
     for kind, sizes in SHAPES.items():
         for name, numbers in zip(NAMES[kind], NUMBERS, strict=True):
             count = {"v": 4, "m": 4, "p": 2, "n": 1}[kind]
             made = f"torch.tensor({list(numbers[:count])}, dtype=D).reshape({sizes or '()'})"
             made = made.replace(".reshape(4)", "").replace(".reshape(2)", "")
-            lines.append(f"{name} = {made}" + (".requires_grad_()" if next(flags) else ""))
+            lines.append(f"{name} = {made}" + STARTS[next(starts)])
     return lines
 
 
@@ -288,5 +345,5 @@ def programs(draw: st.DrawFn, most: int = 12) -> Program:
         statements.append(text)
         used.append(name)
     dtype = draw(st.sampled_from(("float64", "float32")))
-    flags = tuple(draw(st.booleans()) for kind in SHAPES for _ in NAMES[kind])
-    return Program(tuple(statements), dtype, flags, tuple(used))
+    starts = tuple(draw(st.sampled_from(tuple(STARTS))) for kind in SHAPES for _ in NAMES[kind])
+    return Program(tuple(statements), dtype, starts, tuple(used))

@@ -294,7 +294,8 @@ def outcome(library: ModuleType, program: str) -> list[str]:
             exec(program, space)
         except Exception as error:
             told.append(f"{type(error).__name__}: {error}")
-        told += [str(each.message) for each in caught if each.category is UserWarning]
+        texts = [str(each.message) for each in caught if each.category is UserWarning]
+        told += [text for text in texts if "reference cycle" not in text]  # told once in a process
     library.set_grad_enabled(True)
     return [re.sub(r" \(Triggered internally.*", "", line) for line in told]
 
