@@ -573,9 +573,7 @@ class CopySlices(Node):
         (gradient,) = gradients
         assert gradient is not None
         first, *others = self.inner.run([_at(gradient, self.places)])
-        rest = gradient * _new(np.isin(np.arange(gradient.numel()), self.places, invert=True)).view(
-            *gradient.shape
-        )
+        rest = _without(gradient, self.places)
         if first is None:
             return [rest, *others]
         return [rest + _scatter(gradient.shape, self.places, _reduce(first, self.places.shape)), *others]
@@ -1137,7 +1135,9 @@ floor = _unary("floor", np.floor, "", _nothing)
 @elementwise
 def relu(self: Tensor) -> Step:
     """Zero below zero."""
-    return Step("ReluBackward0", np.maximum(self._array, 0), (self,), lambda g, y: g * (y > 0), (RESULT,))
+    return Step(
+        "ReluBackward0", np.maximum(self._array, 0), (self,), lambda g, y: where(y <= 0, 0.0, g), (RESULT,)
+    )
 
 
 @elementwise
@@ -1170,7 +1170,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Step:
 
     def formula(g: Tensor, x: Tensor) -> Tensor:
         inside = (-math.inf if min is None else min, math.inf if max is None else max)
-        return g * ((x >= inside[0]) & (x <= inside[1]))
+        return where((x >= inside[0]) & (x <= inside[1]), g, 0.0)
 
     return Step("ClampBackward1", np.clip(self._array, min, max), (self,), formula, (SELF,))
 
@@ -1775,6 +1775,12 @@ def _scatter(shape: Sequence[int], places: Array, source: Tensor) -> Tensor:
     return _record(Step("PutBackward0", flat.reshape(shape), (source,), lambda g: _at(g, places)))
 
 
+def _without(self: Tensor, places: Array) -> Tensor:
+    """The tensor with zeros at places."""
+    hidden = np.isin(np.arange(self.numel()), places).reshape(self.shape)
+    return where(_new(hidden, self.device), 0.0, self)
+
+
 def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
     """The part of the index that numbers, slices, None and ... ask for, as a view; and what is left over."""
     items = list(index) if isinstance(index, tuple) else [index]
@@ -1878,10 +1884,9 @@ def _set(self: Tensor, index: Any, value: Any) -> None:
             f"shape mismatch: value tensor of shape {list(cast.shape)} cannot be broadcast to indexing result"
             f" of shape {list(places.shape)}"
         )
-    untouched = _new(np.isin(np.arange(seen.numel()), places, invert=True).reshape(seen.shape))
 
     def formula(g: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
-        return g * untouched, _reduce(_at(g, places), source.shape)
+        return _without(g, places), _reduce(_at(g, places), source.shape)
 
     kept = tuple(each for _, each in rest)
     _write(seen, Step("IndexPutBackward0", cast, (seen, source), formula, kept), places)
