@@ -191,8 +191,15 @@ class Tensor:
             self._check_view(indirect=True)
             node = _node_class("AsStridedBackward0")((view.base,), [self])
             node.formula = functools.partial(_scatter, view.base.shape, view.places())
-            self._edge, self._seen = (node, 0), self._version
+            self._came_from(node)
         return self._edge
+
+    def _came_from(self, node: Node) -> None:
+        """Take a node as the new history; who retains the gradient goes on to do so."""
+        if self._retains and self._edge:
+            self._edge[0].retaining.pop(self._edge[1], None)
+            node.retaining[0] = self
+        self._edge, self._seen = (node, 0), self._version
 
     def _inward(self) -> tuple[Node | None, int]:
         """Where a gradient for this tensor goes: to its node, or to the keeper of a leaf's gradient."""
@@ -231,7 +238,7 @@ class Tensor:
     def requires_grad(self, value: builtins.bool) -> None:
         if not isinstance(value, builtins.bool):
             raise RuntimeError("requires_grad must be a bool")
-        if not self.is_leaf:
+        if self._edge:
             # The flag of a computed tensor follows from its inputs: there is nothing to set.
             hint = "" if value else _DETACH_INSTEAD
             raise RuntimeError(f"you can only change requires_grad flags of leaf variables.{hint}")
@@ -243,7 +250,7 @@ class Tensor:
         """Set the flag. On a tensor that requires grad already, a computed one too, True changes nothing."""
         if requires_grad and not self.dtype.is_floating_point:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if not self.is_leaf and requires_grad:
+        if self._edge and requires_grad:
             return self
         self.requires_grad = requires_grad
         return self
@@ -251,7 +258,7 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The gradient that backward left here."""
-        if self._grad is None and not self._retains and not self.is_leaf:
+        if self._grad is None and not self._retains and self._edge:
             warnings.warn(_NO_GRAD_HERE, UserWarning, stacklevel=2)
         return self._grad
 
@@ -566,11 +573,14 @@ class CopySlices(Node):
         super().__init__((view.base,), [view.base])
         self.next_functions += inner.next_functions[1:]
         self.takes += inner.takes[1:]
-        self.places, self.inner = view.places(), inner
+        self.places = view.places()
+        self.inner: Node | None = inner
 
     def run(self, gradients: list[Tensor | None]) -> Sequence[Tensor | None]:
         """The gradient of the base, in which the written part counts as `inner` says."""
         (gradient,) = gradients
+        if self.inner is None:
+            raise RuntimeError(_TWICE)
         assert gradient is not None
         first, *others = self.inner.run([_at(gradient, self.places)])
         rest = _without(gradient, self.places)
@@ -579,8 +589,8 @@ class CopySlices(Node):
         return [rest + _scatter(gradient.shape, self.places, _reduce(first, self.places.shape)), *others]
 
     def free(self) -> None:
-        """Let go of what the inner node keeps."""
-        self.inner.free()
+        """Let go of the inner node with all that it keeps."""
+        self.inner = None
 
 
 class CopyBackwards(Node):
@@ -899,9 +909,9 @@ def _check_write(target: Tensor) -> None:
     """A leaf is not written: its old value would be gone, and it would be a leaf no more."""
     if target._view:
         target._check_view()
-        if target.requires_grad and target._view.base.is_leaf:
+        if target.requires_grad and not target._view.base._edge:
             raise RuntimeError(f"a view of {_LEAF_WRITTEN}")
-    if target.requires_grad and target.is_leaf:
+    if target.requires_grad and not target._edge:
         raise RuntimeError(_LEAF_WRITTEN)
 
 
@@ -910,10 +920,7 @@ def _rebase(target: Tensor, node: Node) -> None:
     owner = target
     if target._view:
         owner, node = target._view.base, CopySlices(target._view, node)
-    if owner._retains and owner._edge:
-        owner._edge[0].retaining.pop(owner._edge[1], None)
-        node.retaining[0] = owner
-    owner._edge, owner._seen = (node, 0), owner._version
+    owner._came_from(node)
 
 
 def operation(step: Callable[..., Step]) -> Callable[..., Tensor]:
@@ -1019,6 +1026,11 @@ def _times(gradient: Tensor, factor: Tensor | None) -> Tensor | None:
     return None if factor is None else gradient * factor
 
 
+def _wants(self: Tensor) -> builtins.bool:
+    """Whether there is a node for its gradient to go to: a view made under no_grad has none."""
+    return _grad_mode and self.requires_grad and self._inward()[0] is not None
+
+
 def _floating(self: Tensor) -> Array:
     """The array, integers as float32: what functions such as `exp` compute with."""
     return self._array if self.dtype.is_floating_point else self._array.astype("f4")
@@ -1051,7 +1063,7 @@ def rsub(self: Tensor, other: Any) -> Step:
 def mul(self: Tensor, other: Any) -> Step:
     """A product keeps each factor for the gradient of the other, and only if that one wants it."""
     (x, y), (a, b) = _operands(self, other)
-    kept = (y if x.requires_grad else None, SELF if y.requires_grad else None)
+    kept = (y if _wants(x) else None, SELF if _wants(y) else None)
     return Step("MulBackward0", a * b, (x, y), lambda g, y, x: (_times(g, y), _times(g, x)), kept)
 
 
@@ -1065,7 +1077,7 @@ def div(self: Tensor, other: Any) -> Step:
     def formula(g: Tensor, y: Tensor, x: Tensor | None) -> Any:
         return g / y, None if x is None else -g * ((x / y) / y)
 
-    return Step("DivBackward0", a / b, (x, y), formula, (y, SELF if y.requires_grad else None))
+    return Step("DivBackward0", a / b, (x, y), formula, (y, SELF if _wants(y) else None))
 
 
 @elementwise
@@ -1342,7 +1354,7 @@ def mm(self: Tensor, mat2: Tensor) -> Step:
     """Product of two matrices."""
     _check_matrices(self, mat2)
     _check_product("mm", self=self, mat2=mat2)
-    kept = (mat2 if self.requires_grad else None, self if mat2.requires_grad else None)
+    kept = (mat2 if _wants(self) else None, self if _wants(mat2) else None)
     return Step("MmBackward0", self._array @ mat2._array, (self, mat2), _unmultiplied, kept)
 
 
@@ -1363,7 +1375,7 @@ def _unmultiplied(g: Tensor, right: Tensor | None, left: Tensor | None) -> tuple
 def bmm(self: Tensor, mat2: Tensor) -> Step:
     """Products of two rows of matrices."""
     _check_product("bmm", self=self, mat2=mat2)
-    kept = (mat2 if self.requires_grad else None, self if mat2.requires_grad else None)
+    kept = (mat2 if _wants(self) else None, self if _wants(mat2) else None)
     return Step("BmmBackward0", self._array @ mat2._array, (self, mat2), _unmultiplied, kept)
 
 
@@ -1382,7 +1394,7 @@ def mv(self: Tensor, vec: Tensor) -> Step:
             None if v is None else g.unsqueeze(1) * v,
             None if a is None else mv(a.transpose(0, 1), g),
         ),
-        (self if vec.requires_grad else None, vec if self.requires_grad else None),
+        (self if _wants(vec) else None, vec if _wants(self) else None),
     )
 
 
@@ -1395,7 +1407,7 @@ def dot(self: Tensor, tensor: Tensor) -> Step:
         np.dot(self._array, tensor._array),
         (self, tensor),
         lambda g, a, b: (_times(g, b), _times(g, a)),
-        (self if tensor.requires_grad else None, tensor if self.requires_grad else None),
+        (self if _wants(tensor) else None, tensor if _wants(self) else None),
     )
 
 
@@ -1405,7 +1417,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Step:
     _check_matrices(mat1, mat2)
     kinds = "mat1 and mat2 must have the same dtype, but got {} and {}"
     _check_product("addmm", kinds, self=self, mat1=mat1, mat2=mat2)
-    kept = (mat1 if mat2.requires_grad else None, mat2 if mat1.requires_grad else None)
+    kept = (mat1 if _wants(mat2) else None, mat2 if _wants(mat1) else None)
 
     def formula(g: Tensor, left: Tensor | None, right: Tensor | None) -> tuple[Any, Any, Any]:
         return g, *_unmultiplied(g, right, left)
@@ -2894,7 +2906,7 @@ class Function:
         with no_grad():
             given = cls.forward(context, *arguments)
         for each in context._dirty:
-            if records and each.is_leaf and each.requires_grad:
+            if records and each.requires_grad and not each._edge:
                 raise RuntimeError(_LEAF_WRITTEN.replace("is being", "has been"))
             each._counter.value += 1
         results = _listed(given)
