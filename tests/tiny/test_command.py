@@ -103,3 +103,9 @@ def test_a_script_that_is_not_there(tmp_path: Path) -> None:
 def test_how_it_is_used() -> None:
     assert gradtrail_tiny("--help").stdout.startswith("usage: gradtrail tiny SCRIPT")
     assert gradtrail_tiny().returncode == 2
+
+
+def test_an_example_that_breaks_a_law() -> None:
+    result = gradtrail_tiny("examples/policy_gradient.py")
+    assert result.returncode == 1
+    assert "error[numpy-of-tensor-that-requires-grad]: " in result.stderr
