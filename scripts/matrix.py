@@ -9,7 +9,10 @@ running gradtrail. `--write` renews `docs/matrix.md`; with `--check` the exit st
 from __future__ import annotations
 
 import gettext
+import os
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
@@ -118,7 +121,25 @@ def _row(subject: Subject) -> tuple[str, ...]:
         repaired = "yes" if found and found[0].fixes else NOT_YET
         template = found[0].message.template if found else ""
         spoken = [_translated(template, language) for language in ("zh_CN", "ja")]
-    return (subject.name, verdict_of(subject), said, explained, repaired, NOT_YET, *spoken)
+    return (subject.name, verdict_of(subject), said, explained, repaired, _on_tiny(subject), *spoken)
+
+
+def _on_tiny(subject: Subject) -> str:
+    """Whether the program does on `gradtrail.tiny` what it does on torch."""
+    raises = _example(subject).raises if subject.rule else ""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "program.py")
+        program.write_text(program_of(subject), encoding="utf-8")
+        command = [sys.executable, "-m", "gradtrail", "tiny", str(program)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "GRADTRAIL_LANG": "en"}
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if ran.returncode == 2:
+        return "needs numpy"
+    if raises and raises in ran.stderr:
+        return "raises"
+    if "gradtrail.tiny has no" in ran.stderr:
+        return "not in tiny"
+    return "runs" if ran.returncode == 0 and not raises else "differs"
 
 
 def _explained(subject: Subject) -> str:

@@ -22,6 +22,9 @@ NOT_FOR_LAWS = frozenset(("ast", "io", "os", "pathlib", "subprocess", "sys", "to
 ENTRANCES = frozenset(("__init__.py", "__main__.py"))
 """Files of the package itself, which belong to no floor."""
 
+TINY = PACKAGE / "tiny.py"
+"""A module to read and to run programs on. It belongs to no floor, and uses none."""
+
 
 def imports_of(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """The absolute dotted names that a tree imports, with their rows; those for types alone are left out."""
@@ -81,7 +84,12 @@ def test_imports_point_down(path: Path) -> None:
 def test_every_folder_is_a_floor() -> None:
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert folders - {"locale"} <= set(FLOORS)
-    assert {path.name for path in PACKAGE.glob("*.py")} == ENTRANCES
+    assert {path.name for path in PACKAGE.glob("*.py")} == ENTRANCES | {TINY.name}
+
+
+def test_tiny_stands_alone() -> None:
+    names = {name.partition(".")[0] for _, name in imports_of(ast.parse(TINY.read_text(encoding="utf-8")))}
+    assert names <= {*sys.stdlib_module_names, "numpy"}
 
 
 @pytest.mark.parametrize(

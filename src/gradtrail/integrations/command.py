@@ -24,6 +24,7 @@ COMMANDS = {
     "claims": "what people say about autograd, whether it is true, and the proof",
     "op": "what an operation of torch does to autograd's facts",
     "why": "what is known of a tensor at FILE:LINE, and how it became so",
+    "tiny": "run a program on an autograd small enough to read, without torch",
 }
 
 _EXAMPLES = (
@@ -34,6 +35,7 @@ _EXAMPLES = (
     ("gradtrail rule non-leaf-in-optimizer", text("why that is a mistake")),
     ("gradtrail op detach_", text("what `detach_` does")),
     ("gradtrail why train.py:14:W", text("what `W` is on line 14")),
+    ("gradtrail tiny train.py", text("the program on a small autograd")),
 )
 
 
@@ -102,6 +104,10 @@ def _run(arguments: list[str]) -> int:
         from gradtrail.integrations import pages
 
         return pages.run(command, arguments[1:])
+    if command == "tiny":
+        from gradtrail.integrations import tiny
+
+        return tiny.run(arguments[1:])
     if command in ("-V", "--version"):
         from gradtrail import __version__
 

@@ -58,12 +58,14 @@ def use(language: str) -> None:
 
 
 def taken_from(arguments: list[str]) -> tuple[str | None, list[str]]:
-    """What `--lang` says, wherever it stands, and the other arguments."""
+    """What `--lang` says, wherever it stands, and the other arguments; those of a script are the script's own."""
     rest: list[str] = []
     asked: str | None = None
     waiting = False
     for argument in arguments:
-        if waiting:
+        if len(rest) > 1 and rest[0] == "tiny":
+            rest.append(argument)
+        elif waiting:
             asked, waiting = argument, False
         elif argument == "--lang":
             waiting = True
