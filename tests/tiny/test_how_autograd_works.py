@@ -1,0 +1,30 @@
+"""The programs of `docs/how_autograd_works.md` end well on torch and on tiny."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gradtrail.integrations.command import main
+from support.running import outcome_of_text
+
+PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "how_autograd_works.md"
+PROGRAMS = re.findall(r"^## (.*?)\n.*?```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+
+
+def test_every_chapter_has_its_program() -> None:
+    assert len(PROGRAMS) == PAGE.read_text(encoding="utf-8").count("\n## ")
+
+
+@pytest.mark.parametrize(("title", "program"), PROGRAMS, ids=[title for title, _ in PROGRAMS])
+def test_on_torch(title: str, program: str, tmp_path: Path) -> None:
+    told = outcome_of_text(program, tmp_path)
+    assert not told.raised, told
+
+
+@pytest.mark.parametrize(("title", "program"), PROGRAMS, ids=[title for title, _ in PROGRAMS])
+def test_on_tiny(title: str, program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "program.py").write_text(program)
+    assert main(["tiny", str(tmp_path / "program.py")]) == 0, capsys.readouterr().err
