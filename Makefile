@@ -47,7 +47,7 @@ clean:
 	touch $@
 
 .venv/installed: .venv/made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[tiny]'
 	touch $@
 
 .venv/installed-test: .venv/installed

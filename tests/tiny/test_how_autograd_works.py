@@ -14,6 +14,12 @@ PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "how_autograd_wo
 PROGRAMS = re.findall(r"^## (.*?)\n.*?```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
 
 
+@pytest.mark.parametrize("language", ["zh_CN", "ja"])
+def test_the_programs_are_the_same_in_every_language(language: str) -> None:
+    other = PAGE.with_suffix(f".{language}.md").read_text(encoding="utf-8")
+    assert re.findall(r"```python\n(.*?)```", other, re.S) == [program for _, program in PROGRAMS]
+
+
 def test_every_chapter_has_its_program() -> None:
     assert len(PROGRAMS) == PAGE.read_text(encoding="utf-8").count("\n## ")
 
