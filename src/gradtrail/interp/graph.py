@@ -301,13 +301,14 @@ class Graph(Tensors):
             return  # another of those that a value stands for, or a branch that not every round has to take
         carried = [step for result in graph_node.results for step in result.steps[1:]]
         origins = [graph_node.origin, *carried, graph_node.freed]
+        name, in_tuple = _carried(roots, graph_node.results, frame)
         self.refuse(
             "backward-twice", node, frame, self.seen(roots[0], node, frame), trail=self.steps_of(origins, frame),
             op=graph_node.origin.fields.get("op", graph_node.name) if graph_node.origin.fields else graph_node.name,
             same_place=same_place,
             row=graph_node.origin.node.lineno,
-            carried=_carried(roots, graph_node.results, frame)[0],
-            carried_in_tuple=_carried(roots, graph_node.results, frame)[1],
+            carried=name,
+            carried_in_tuple=in_tuple,
         )  # fmt: skip
 
     def _refuse_modified(
