@@ -47,8 +47,16 @@ def ran(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Exception | None, i
     return None, 0
 
 
+LACKING = (
+    "inference_mode", "once_differentiable", "distributed", "multiprocessing", "fft", "GRU", "LBFGS", "utils.data",
+)  # fmt: skip
+"""What tiny is known to lack; an example that stops at anything else is a fault of tiny."""
+
+
 def skip_if_lacking(error: Exception | None, tell: Callable[[str, object], None]) -> None:
     """An example that needs what tiny has not is no test of it; the summary says so."""
+    if isinstance(error, (tiny.NotInTiny, ImportError)):
+        assert any(name in str(error) for name in LACKING), error
     if isinstance(error, tiny.NotInTiny):
         tell("tiny", str(error))
         pytest.skip(str(error))
