@@ -9,7 +9,8 @@ from textwrap import dedent
 
 import pytest
 
-from gradtrail.findings.claims import CLAIMS, Claim, claim
+from gradtrail.findings.claims import CLAIMS, claim
+from gradtrail.findings.claims.form import Claim
 from gradtrail.integrations.command import main
 from support.running import outcome_of_text
 

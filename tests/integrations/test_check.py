@@ -163,3 +163,22 @@ def test_why_tells_what_a_tensor_is(capsys: Capture, tmp_path: Path, monkeypatch
     assert "└─ " in told
     assert main(["why", "train.py:1"]) == 0
     assert "nothing is known of a tensor here" in capsys.readouterr().out
+
+
+def test_why_looks_into_lists_tuples_and_dicts(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(
+        "import torch\n"
+        "w = torch.ones(2, requires_grad=True)\n"
+        "held = {'both': (w * 2, w.detach()), 'size': 3}\n"
+        "print(held)\n"
+    )
+    assert main(["why", "train.py:4:held"]) == 0
+    told = capsys.readouterr().out
+    assert "held['both'][0]" in told and "held['both'][1]" in told and "'size'" not in told
+    assert main(["why", "train.py:4:held['both'][1]"]) == 0
+    told = capsys.readouterr().out
+    assert "held['both'][0]" not in told
+    assert "requires grad  no" in told

@@ -132,7 +132,7 @@ def _why(arguments: Sequence[str]) -> int:
     if not 0 < row <= len(source.lines):
         complain("gradtrail why: " + say("{file} has no line {row}", file=spot["file"], row=row))
         return USAGE
-    if spot["name"] and spot["name"] not in source.line(row):
+    if spot["name"] and spot["name"].partition("[")[0] not in source.line(row):
         complain(
             "gradtrail why: "
             + say(

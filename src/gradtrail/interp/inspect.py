@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from gradtrail.interp import values
 from gradtrail.interp.events import Step
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import Reach as Walked
@@ -28,6 +29,7 @@ from gradtrail.interp.values import (
     Instance,
     Module,
     Node,
+    Sequence,
     Tensor,
     edge_of,
 )
@@ -39,6 +41,7 @@ from gradtrail.source.place import Place
 _MOST_NAMES = 12
 _DEEPEST_TREE = 6
 _WIDEST_TREE = 8
+_DEEPEST_HELD = 2
 
 
 class Reached(NamedTuple):
@@ -74,8 +77,9 @@ class Revealed(NamedTuple):
 def values_at(filename: str, row: int, name: str | None = None) -> list[ValueSeen]:
     """The tensors that are named in a row of a file, as they are there; only `name` if it is given.
 
-    Names and attributes are looked at, those that are assigned to in the row included. Where the row is
-    walked several times the facts are those of all times together. Raises `Unreadable`.
+    Names and attributes are looked at, those that are assigned to in the row included, and what they hold
+    when they are lists, tuples or dicts: `pair[0]`. Where the row is walked several times the facts are
+    those of all times together. Raises `Unreadable`.
     """
     filename = os.path.abspath(filename)
     found: dict[str, tuple[Any, Any, Frame]] = {}
@@ -86,21 +90,40 @@ def values_at(filename: str, row: int, name: str | None = None) -> list[ValueSee
             node.end_lineno or node.lineno
         ):
             return
-        if type(value) is not Tensor or frame.space.filename != filename:
+        if frame.space.filename != filename:
             return
-        called = ast.unparse(node)
-        if name is not None and called != name:
-            return
-        known = found.get(called)
-        machine = project.machine
-        if known is not None and known[0] is not value and machine is not None:
-            value = machine.join(known[0], value)
-        found[called] = (value, node, frame)
+        root = ast.unparse(node)
+        for called, held in _tensors_held(root, value):
+            if name is not None and name not in (root, called):
+                continue
+            known = found.get(called)
+            machine = project.machine
+            if known is not None and known[0] is not held and machine is not None:
+                held = machine.join(known[0], held)
+            found[called] = (held, node, frame)
 
     interpret(project, filename, on_value=take)
     machine = project.machine
     assert machine is not None
-    return [_value_seen(machine, called, *what) for called, what in found.items()]
+    return [_value_seen(machine, called, *what) for called, what in found.items() if type(what[0]) is Tensor]
+
+
+def _tensors_held(spelled: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Tensor]]:
+    """A tensor, or those that a list, tuple or dict holds, each as one would write it."""
+    inner: list[tuple[str, Any]] = []
+    if type(value) is Tensor:
+        yield spelled, value
+    elif type(value) is Sequence and value.kind == "namedtuple":
+        inner = [(f"{spelled}.{field}", each) for field, each in zip(value.names, value.items, strict=False)]
+    elif type(value) is Sequence and value.kind in ("list", "tuple"):
+        inner = [(f"{spelled}[{index}]", each) for index, each in enumerate(value.items)]
+    elif type(value) is values.Mapping:
+        inner = [
+            (f"{spelled}[{key!r}]", each) for key, each in value.entries.items() if type(key) in (str, int)
+        ]
+    if depth < _DEEPEST_HELD:
+        for called, each in inner[:_MOST_NAMES]:
+            yield from _tensors_held(called, each, depth + 1)
 
 
 def _value_seen(machine: Machine, name: str, value: Tensor, node: Any, frame: Frame) -> ValueSeen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
-from gradtrail.findings.claims import Claim
+from gradtrail.findings.claims.form import Claim
 from gradtrail.laws.text import say
 from gradtrail.reports.cells import wrap
 
