@@ -13,7 +13,7 @@ demo: .venv/installed
 	$(BIN)/python scripts/matrix.py
 
 test: .venv/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 # Form, types, and what may import what.
 check: .venv/installed-dev

@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 
 from gradtrail.findings.answers import FAMILIES, PAGES, SAME_AS, answer
+from gradtrail.findings.rule import Example
 from gradtrail.laws import messages
 from support.running import outcome_of_text
 
@@ -24,9 +25,15 @@ def test_no_page_stands_beside_a_rule() -> None:
     assert not set(SAME_AS) & set(PAGES)
 
 
-@pytest.mark.parametrize("key", PAGES)
-def test_the_example_of_a_page(key: str, tmp_path: Path) -> None:
-    example = PAGES[key].example
+@pytest.mark.parametrize(
+    ("key", "example"),
+    [
+        pytest.param(key, example, id=f"{key}: {example.title}")
+        for key in PAGES
+        for example in PAGES[key].examples
+    ],
+)
+def test_the_example_of_a_page(key: str, example: Example, tmp_path: Path) -> None:
     bad, good = (dedent(code).strip() + "\n" for code in (example.bad, example.good))
     (row,) = [row for row, line in enumerate(bad.splitlines(), 1) if line.endswith("# error")]
     wrong = outcome_of_text(bad, tmp_path)
@@ -103,6 +110,21 @@ WAYS_OUT = {
             h.sum().backward()
         y = w.exp()
         (y.sum() + (y * 2).sum()).backward()
+    """,
+    "gradient": """
+        w = torch.ones(2, requires_grad=True)
+        assert w.grad is None and w.is_leaf and w.requires_grad
+        (w * 2).sum().backward()
+        assert w.grad is not None
+        torch.optim.SGD([w], lr=0.1).zero_grad()
+        assert w.grad is None
+        with torch.no_grad():
+            w -= 0.1
+        assert w.is_leaf and w.requires_grad
+        ((w * 2).detach() * w).sum().backward()
+        v = torch.ones(2, requires_grad=True)
+        ((v * 2).detach() + torch.ones(2, requires_grad=True)).sum().backward()
+        assert v.grad is None
     """,
     "inference": """
         w = torch.ones(2, requires_grad=True)

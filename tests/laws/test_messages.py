@@ -244,6 +244,7 @@ SCENES: dict[str, Callable[[], object]] = {
     "requires-grad-integer": lambda: torch.tensor([1], requires_grad=True),
     "requires-grad-integer-method": lambda: torch.tensor([1]).requires_grad_(),
     "deepcopy-non-leaf": lambda: copy.deepcopy(w() * 2),
+    "gradient-missing": lambda: torch.ones(2, requires_grad=True).grad.zero_(),  # noqa: PLW0108
     "no-grad-not-called": lambda: (
         torch.no_grad.__enter__ and exec("with torch.no_grad: pass", {"torch": torch})
     ),

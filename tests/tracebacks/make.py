@@ -1,10 +1,10 @@
-"""Make the tracebacks under `made/`: run the field cases the way people run programs, and keep what is printed.
+"""Make the tracebacks under `made/`: run programs the way people run them, and keep what is printed.
 
 usage: python tests/tracebacks/make.py
 
-Needs torch and IPython. Each case is run under one of python, IPython, pytest and torchrun, in turn. Folders of this
-machine are replaced. `made/index.toml` says which law each speaks of: the judge is the exception itself, by its type
-and its text, before anybody has pasted it.
+Needs torch and IPython. Each field case, and each program of `foreign.py`, is run under one of python, IPython, pytest
+and torchrun. Folders of this machine are replaced. `made/index.toml` says which law each speaks of: the judge
+is the exception itself, by its type and its text, before anybody has pasted it. Those of `foreign.py` speak of none.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 import tomllib
 
 HERE = Path(__file__).resolve().parent
 CASES = HERE.parent / "cases"
-sys.path.insert(0, str(HERE.parent.parent / "src"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "src")]
 
 from gradtrail.laws.wordings import recognise  # noqa: E402
+from tracebacks.foreign import PROGRAMS  # noqa: E402
 
 RUNNERS = ("python", "ipython", "pytest", "torchrun", "last-line")
 SECONDS = 100
@@ -36,25 +38,36 @@ def main() -> None:
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir()
     index: list[str] = []
-    number = 0
     for case in sorted(CASES.glob("*/*/case.toml")):
         facts = tomllib.loads(case.read_text(encoding="utf-8"))
         entry = recognise(str(facts.get("error_type", "")), str(facts.get("error", "")))
         if facts.get("kind") != "raises" or entry is None or "world_size" in facts:
             continue
-        runner = RUNNERS[number % len(RUNNERS)]
+        runner = runner_of(case.parent.name)
         text = printed(runner, case.parent)
         if str(facts["error"])[:30] not in " ".join(text.split()):
             continue
         said = re.findall(rf"^(?!FAILED).*{facts['error_type']}: (.*)", text, re.M)
         entry = recognise(str(facts["error_type"]), said[-1]) if said else entry
-        number += 1
         name = f"{runner}-{case.parent.name}.txt"
         (made / name).write_text(text, encoding="utf-8")
         law = "dataloader-grad" if "DataLoader worker" in text else entry.key
         index.append(f'[{json.dumps(name)}]\nlaw = "{law}"\n')
+    for title, program in PROGRAMS.items():
+        runner = runner_of(title)
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "case.py").write_text(program.lstrip(), encoding="utf-8")
+            text = printed(runner, Path(folder))
+        name = f"{runner}-{title}.txt"
+        (made / name).write_text(text, encoding="utf-8")
+        index.append(f'[{json.dumps(name)}]\nlaw = ""\n')
     (made / "index.toml").write_text("\n".join(index), encoding="utf-8")
-    print(f"{number} tracebacks of {len(set(index))} cases")
+    print(f"{len(index)} tracebacks, {len(PROGRAMS)} of them foreign")
+
+
+def runner_of(title: str) -> str:
+    """How a program is run: always the same way, whatever other programs there are."""
+    return RUNNERS[zlib.crc32(title.encode()) % len(RUNNERS)]
 
 
 def printed(runner: str, case: Path) -> str:

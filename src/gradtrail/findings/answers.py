@@ -29,11 +29,11 @@ class Family(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A refusal that no rule hears: why torch refuses, what to do, and the mistake with its repair."""
+    """A refusal that no rule hears: why torch refuses, what to do, and the causes with their repairs, likeliest first."""
 
     why: Text
     what_to_do: Text
-    example: Example
+    examples: tuple[Example, ...]
 
 
 class Answer(NamedTuple):
@@ -125,6 +125,21 @@ FAMILIES: dict[str, Family] = {
         (Check("t.shape", text("a loss has no dimensions: torch.Size([])")), _GRAD_FN),
         text("neither: make one number of it with mean() or sum(), or give backward a gradient of its shape"),
     ),
+    "gradient": Family(
+        (
+            Check(
+                "t.grad",
+                text("None where no gradient has arrived since the tensor was made, or since zero_grad()"),
+            ),
+            _LEAF,
+            _GRAD_FN,
+            _REQUIRES,
+        ),
+        text(
+            "neither: a detach or a no_grad between the tensor and the loss is one of the causes. Only the update of a"
+            " weight by hand belongs under no_grad, so that the name stays with the leaf"
+        ),
+    ),
     "twice": Family(
         (_GRAD_FN, Check("state.grad_fn", text("of what is carried from step to step: None after detach"))),
         text(
@@ -206,6 +221,7 @@ _FAMILY_OF: dict[str, str] = {
     "backward-gradient-shape": "scalar",
     "backward-off-dtype": "dtype",
     "no-grad-not-called": "backward",
+    "gradient-missing": "gradient",
     "once-differentiable": "function",
     "register-non-leaf-parameter": "module",
     "module-not-initialized": "module",
@@ -242,6 +258,112 @@ SAME_AS: dict[str, str] = {
 """Refusals in other words."""
 
 PAGES: dict[str, Page] = {
+    "gradient-missing": Page(
+        text("`.grad` is None until a backward has put a gradient there, and again after zero_grad()"),
+        text(
+            "see which of the causes it is: no backward has run yet, the tensor is no leaf, its gradient was just"
+            " dropped, or the loss does not depend on it"
+        ),
+        (
+            Example(
+                "the gradient is used before the first backward",
+                """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                for _ in range(3):
+                    w.grad.zero_()  # error
+                    (w ** 2).sum().backward()
+                """,
+                """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                for _ in range(3):
+                    if w.grad is not None:
+                        w.grad.zero_()
+                    (w ** 2).sum().backward()
+                """,
+                raises="'NoneType' object has no attribute 'zero_'",
+            ),
+            Example(
+                "the update gives the name to a computed tensor",
+                """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                for _ in range(3):
+                    (w ** 2).sum().backward()
+                    print(w.grad.norm())  # error
+                    w = w - 0.1 * w.grad  # cause
+                """,
+                """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                for _ in range(3):
+                    (w ** 2).sum().backward()
+                    print(w.grad.norm())
+                    with torch.no_grad():
+                        w -= 0.1 * w.grad
+                    w.grad = None
+                """,
+                raises="'NoneType' object has no attribute 'norm'",
+            ),
+            Example(
+                "the tensor was scaled or moved after requires_grad",
+                """
+                import torch
+                w = torch.ones(2, requires_grad=True) * 0.1  # cause
+                (w ** 2).sum().backward()
+                w.grad.norm()  # error
+                """,
+                """
+                import torch
+                w = (torch.ones(2) * 0.1).requires_grad_()
+                (w ** 2).sum().backward()
+                w.grad.norm()
+                """,
+                raises="'NoneType' object has no attribute 'norm'",
+            ),
+            Example(
+                "zero_grad() has dropped it",
+                """
+                import torch
+                layer = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+                layer(torch.ones(1, 2)).sum().backward()
+                optimizer.step()
+                optimizer.zero_grad()  # cause
+                layer.weight.grad.norm()  # error
+                """,
+                """
+                import torch
+                layer = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+                layer(torch.ones(1, 2)).sum().backward()
+                layer.weight.grad.norm()
+                optimizer.step()
+                optimizer.zero_grad()
+                """,
+                raises="'NoneType' object has no attribute 'norm'",
+            ),
+            Example(
+                "the loss does not depend on it",
+                """
+                import torch
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                hidden = first(torch.ones(1, 2)).detach()  # cause
+                second(hidden).sum().backward()
+                first.weight.grad.norm()  # error
+                """,
+                """
+                import torch
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                hidden = first(torch.ones(1, 2))
+                second(hidden).sum().backward()
+                first.weight.grad.norm()
+                """,
+                raises="'NoneType' object has no attribute 'norm'",
+            ),
+        ),
+    ),
     "optimizer-lbfgs-groups": Page(
         text(
             "LBFGS works on all parameters as one long vector, so it has no groups with options of their own"
@@ -249,19 +371,21 @@ PAGES: dict[str, Page] = {
         text(
             "give it one list of parameters; use another optimizer where groups need different learning rates"
         ),
-        Example(
-            "two groups",
-            """
-            import torch
-            a, b = torch.zeros(2, requires_grad=True), torch.zeros(2, requires_grad=True)
-            torch.optim.LBFGS([{"params": [a]}, {"params": [b]}])  # error
-            """,
-            """
-            import torch
-            a, b = torch.zeros(2, requires_grad=True), torch.zeros(2, requires_grad=True)
-            torch.optim.LBFGS([a, b])
-            """,
-            raises="LBFGS doesn't support per-parameter options",
+        (
+            Example(
+                "two groups",
+                """
+                import torch
+                a, b = torch.zeros(2, requires_grad=True), torch.zeros(2, requires_grad=True)
+                torch.optim.LBFGS([{"params": [a]}, {"params": [b]}])  # error
+                """,
+                """
+                import torch
+                a, b = torch.zeros(2, requires_grad=True), torch.zeros(2, requires_grad=True)
+                torch.optim.LBFGS([a, b])
+                """,
+                raises="LBFGS doesn't support per-parameter options",
+            ),
         ),
     ),
     "optimizer-muon-dims": Page(
@@ -269,78 +393,86 @@ PAGES: dict[str, Page] = {
             "Muon makes the update of a matrix orthogonal, which has no meaning for a vector or a convolution"
         ),
         text("give Muon the matrices of the hidden layers, and everything else to AdamW"),
-        Example(
-            "a bias among the parameters",
-            """
-            import torch
-            layer = torch.nn.Linear(3, 2)
-            torch.optim.Muon(layer.parameters())  # error
-            """,
-            """
-            import torch
-            layer = torch.nn.Linear(3, 2)
-            torch.optim.Muon([p for p in layer.parameters() if p.ndim == 2])
-            torch.optim.AdamW([p for p in layer.parameters() if p.ndim != 2])
-            """,
-            raises="Muon only supports 2D parameters",
+        (
+            Example(
+                "a bias among the parameters",
+                """
+                import torch
+                layer = torch.nn.Linear(3, 2)
+                torch.optim.Muon(layer.parameters())  # error
+                """,
+                """
+                import torch
+                layer = torch.nn.Linear(3, 2)
+                torch.optim.Muon([p for p in layer.parameters() if p.ndim == 2])
+                torch.optim.AdamW([p for p in layer.parameters() if p.ndim != 2])
+                """,
+                raises="Muon only supports 2D parameters",
+            ),
         ),
     ),
     "optimizer-dense-gradients": Page(
         text("SparseAdam updates only the rows that a sparse gradient names"),
         text("use it for nn.Embedding(..., sparse=True) alone, and another optimizer for the rest"),
-        Example(
-            "an embedding whose gradient is dense",
-            """
-            import torch
-            table = torch.nn.Embedding(4, 2)
-            optimizer = torch.optim.SparseAdam(list(table.parameters()))
-            table(torch.tensor([1])).sum().backward()
-            optimizer.step()  # error
-            """,
-            """
-            import torch
-            table = torch.nn.Embedding(4, 2, sparse=True)
-            optimizer = torch.optim.SparseAdam(list(table.parameters()))
-            table(torch.tensor([1])).sum().backward()
-            optimizer.step()
-            """,
-            raises="SparseAdam does not support dense gradients",
+        (
+            Example(
+                "an embedding whose gradient is dense",
+                """
+                import torch
+                table = torch.nn.Embedding(4, 2)
+                optimizer = torch.optim.SparseAdam(list(table.parameters()))
+                table(torch.tensor([1])).sum().backward()
+                optimizer.step()  # error
+                """,
+                """
+                import torch
+                table = torch.nn.Embedding(4, 2, sparse=True)
+                optimizer = torch.optim.SparseAdam(list(table.parameters()))
+                table(torch.tensor([1])).sum().backward()
+                optimizer.step()
+                """,
+                raises="SparseAdam does not support dense gradients",
+            ),
         ),
     ),
     "numpy-sparse": Page(
         text("a sparse tensor keeps indices and values, while an array of numpy keeps every element"),
         text("call to_dense() first, or take indices() and values()"),
-        Example(
-            "a sparse matrix",
-            """
-            import torch
-            m = torch.eye(2).to_sparse()
-            m.numpy()  # error
-            """,
-            """
-            import torch
-            m = torch.eye(2).to_sparse()
-            m.to_dense().numpy()
-            """,
-            raises="layout tensor to numpy",
+        (
+            Example(
+                "a sparse matrix",
+                """
+                import torch
+                m = torch.eye(2).to_sparse()
+                m.numpy()  # error
+                """,
+                """
+                import torch
+                m = torch.eye(2).to_sparse()
+                m.to_dense().numpy()
+                """,
+                raises="layout tensor to numpy",
+            ),
         ),
     ),
     "numpy-dtype": Page(
         text("numpy has no bfloat16, so there is no array that could share this memory"),
         text("convert to float32 first, which holds every value of bfloat16"),
-        Example(
-            "the output of a model in bfloat16",
-            """
-            import torch
-            y = torch.zeros(2, dtype=torch.bfloat16)
-            y.numpy()  # error
-            """,
-            """
-            import torch
-            y = torch.zeros(2, dtype=torch.bfloat16)
-            y.float().numpy()
-            """,
-            raises="Got unsupported ScalarType",
+        (
+            Example(
+                "the output of a model in bfloat16",
+                """
+                import torch
+                y = torch.zeros(2, dtype=torch.bfloat16)
+                y.numpy()  # error
+                """,
+                """
+                import torch
+                y = torch.zeros(2, dtype=torch.bfloat16)
+                y.float().numpy()
+                """,
+                raises="Got unsupported ScalarType",
+            ),
         ),
     ),
     "backward-gradient-shape": Page(
@@ -350,59 +482,65 @@ PAGES: dict[str, Page] = {
         text(
             "give a gradient of the tensor's shape, such as torch.ones_like(y), or reduce the tensor to one number"
         ),
-        Example(
-            "one number for a vector",
-            """
-            import torch
-            x = torch.ones(3, requires_grad=True)
-            y = x * 2
-            y.backward(torch.tensor(1.0))  # error
-            """,
-            """
-            import torch
-            x = torch.ones(3, requires_grad=True)
-            y = x * 2
-            y.backward(torch.ones_like(y))
-            """,
-            raises="Mismatch in shape: grad_output[0]",
+        (
+            Example(
+                "one number for a vector",
+                """
+                import torch
+                x = torch.ones(3, requires_grad=True)
+                y = x * 2
+                y.backward(torch.tensor(1.0))  # error
+                """,
+                """
+                import torch
+                x = torch.ones(3, requires_grad=True)
+                y = x * 2
+                y.backward(torch.ones_like(y))
+                """,
+                raises="Mismatch in shape: grad_output[0]",
+            ),
         ),
     ),
     "backward-off-dtype": Page(
         text("a loss is a real number: only of that it can be said whether it has become smaller"),
         text("take the real part, the absolute value or the square of it before backward"),
-        Example(
-            "a complex loss",
-            """
-            import torch
-            z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
-            z.sum().backward()  # error
-            """,
-            """
-            import torch
-            z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
-            z.abs().sum().backward()
-            """,
-            raises="grad can be implicitly created only for real scalar outputs",
+        (
+            Example(
+                "a complex loss",
+                """
+                import torch
+                z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
+                z.sum().backward()  # error
+                """,
+                """
+                import torch
+                z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
+                z.abs().sum().backward()
+                """,
+                raises="grad can be implicitly created only for real scalar outputs",
+            ),
         ),
     ),
     "derivative-missing": Page(
         text("some operations have no derivative in torch, and a tensor that requires grad went into one"),
         text("use an operation that has a derivative, or keep what comes out of this one out of the loss"),
-        Example(
-            "a step function in the loss",
-            """
-            import torch
-            x = torch.ones(2, requires_grad=True)
-            loss = torch.heaviside(x, torch.zeros(2)).sum()
-            loss.backward()  # error
-            """,
-            """
-            import torch
-            x = torch.ones(2, requires_grad=True)
-            loss = torch.sigmoid(10 * x).sum()
-            loss.backward()
-            """,
-            raises="is not implemented",
+        (
+            Example(
+                "a step function in the loss",
+                """
+                import torch
+                x = torch.ones(2, requires_grad=True)
+                loss = torch.heaviside(x, torch.zeros(2)).sum()
+                loss.backward()  # error
+                """,
+                """
+                import torch
+                x = torch.ones(2, requires_grad=True)
+                loss = torch.sigmoid(10 * x).sum()
+                loss.backward()
+                """,
+                raises="is not implemented",
+            ),
         ),
     ),
     "register-non-leaf-parameter": Page(
@@ -410,22 +548,24 @@ PAGES: dict[str, Page] = {
             "a Parameter is a leaf: register_parameter refuses one that has been computed from other tensors"
         ),
         text("make the values first, and the Parameter last; compute what depends on it in forward"),
-        Example(
-            "a parameter that was cast",
-            """
-            import torch
-            net = torch.nn.Module()
-            w = torch.nn.Parameter(torch.zeros(2))
-            v = w * 2
-            v.__class__ = torch.nn.Parameter
-            net.register_parameter("v", v)  # error
-            """,
-            """
-            import torch
-            net = torch.nn.Module()
-            net.register_parameter("v", torch.nn.Parameter(torch.zeros(2) * 2))
-            """,
-            raises="Model parameters must be created explicitly",
+        (
+            Example(
+                "a parameter that was cast",
+                """
+                import torch
+                net = torch.nn.Module()
+                w = torch.nn.Parameter(torch.zeros(2))
+                v = w * 2
+                v.__class__ = torch.nn.Parameter
+                net.register_parameter("v", v)  # error
+                """,
+                """
+                import torch
+                net = torch.nn.Module()
+                net.register_parameter("v", torch.nn.Parameter(torch.zeros(2) * 2))
+                """,
+                raises="Model parameters must be created explicitly",
+            ),
         ),
     ),
     "function-gradient-shape": Page(
@@ -433,38 +573,40 @@ PAGES: dict[str, Page] = {
         text(
             "undo in backward what forward did to the shape: sum over what was broadcast, expand what was summed"
         ),
-        Example(
-            "the gradient of a sum",
-            """
-            import torch
+        (
+            Example(
+                "the gradient of a sum",
+                """
+                import torch
 
-            class Sum(torch.autograd.Function):
-                @staticmethod
-                def forward(ctx, x):
-                    return x.sum()
+                class Sum(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        return x.sum()
 
-                @staticmethod
-                def backward(ctx, grad):
-                    return torch.stack([grad, grad])
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return torch.stack([grad, grad])
 
-            Sum.apply(torch.ones(3, requires_grad=True)).backward()  # error
-            """,
-            """
-            import torch
+                Sum.apply(torch.ones(3, requires_grad=True)).backward()  # error
+                """,
+                """
+                import torch
 
-            class Sum(torch.autograd.Function):
-                @staticmethod
-                def forward(ctx, x):
-                    ctx.size = x.shape
-                    return x.sum()
+                class Sum(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        ctx.size = x.shape
+                        return x.sum()
 
-                @staticmethod
-                def backward(ctx, grad):
-                    return grad.expand(ctx.size)
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return grad.expand(ctx.size)
 
-            Sum.apply(torch.ones(3, requires_grad=True)).backward()
-            """,
-            raises="returned an invalid gradient",
+                Sum.apply(torch.ones(3, requires_grad=True)).backward()
+                """,
+                raises="returned an invalid gradient",
+            ),
         ),
     ),
     "function-legacy": Page(
@@ -472,57 +614,61 @@ PAGES: dict[str, Page] = {
             "a Function of torch 1.2 and older had an object for each call; today forward and backward are static"
         ),
         text("make both static methods with `ctx` in the place of `self`, and call `Name.apply(x)`"),
-        Example(
-            "forward without staticmethod",
-            """
-            import torch
+        (
+            Example(
+                "forward without staticmethod",
+                """
+                import torch
 
-            class Double(torch.autograd.Function):
-                def forward(self, x):
-                    return x * 2
+                class Double(torch.autograd.Function):
+                    def forward(self, x):
+                        return x * 2
 
-                def backward(self, grad):
-                    return grad * 2
+                    def backward(self, grad):
+                        return grad * 2
 
-            Double()(torch.ones(2, requires_grad=True))  # error
-            """,
-            """
-            import torch
+                Double()(torch.ones(2, requires_grad=True))  # error
+                """,
+                """
+                import torch
 
-            class Double(torch.autograd.Function):
-                @staticmethod
-                def forward(ctx, x):
-                    return x * 2
+                class Double(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        return x * 2
 
-                @staticmethod
-                def backward(ctx, grad):
-                    return grad * 2
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return grad * 2
 
-            Double.apply(torch.ones(2, requires_grad=True))
-            """,
-            raises="Legacy autograd function with non-static forward method is deprecated",
+                Double.apply(torch.ones(2, requires_grad=True))
+                """,
+                raises="Legacy autograd function with non-static forward method is deprecated",
+            ),
         ),
     ),
     "checkpoint-reentrant-grad": Page(
         text("a reentrant checkpoint runs a backward of its own inside, which autograd.grad does not allow"),
         text("use use_reentrant=False, or backward()"),
-        Example(
-            "autograd.grad through a checkpoint",
-            """
-            import torch
-            from torch.utils.checkpoint import checkpoint
-            x = torch.ones(2, requires_grad=True)
-            y = checkpoint(torch.sin, x, use_reentrant=True).sum()
-            torch.autograd.grad(y, x)  # error
-            """,
-            """
-            import torch
-            from torch.utils.checkpoint import checkpoint
-            x = torch.ones(2, requires_grad=True)
-            y = checkpoint(torch.sin, x, use_reentrant=False).sum()
-            torch.autograd.grad(y, x)
-            """,
-            raises="torch.utils.checkpoint is incompatible with",
+        (
+            Example(
+                "autograd.grad through a checkpoint",
+                """
+                import torch
+                from torch.utils.checkpoint import checkpoint
+                x = torch.ones(2, requires_grad=True)
+                y = checkpoint(torch.sin, x, use_reentrant=True).sum()
+                torch.autograd.grad(y, x)  # error
+                """,
+                """
+                import torch
+                from torch.utils.checkpoint import checkpoint
+                x = torch.ones(2, requires_grad=True)
+                y = checkpoint(torch.sin, x, use_reentrant=False).sum()
+                torch.autograd.grad(y, x)
+                """,
+                raises="torch.utils.checkpoint is incompatible with",
+            ),
         ),
     ),
 }

@@ -168,6 +168,11 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "does not require grad and does not have a grad_fn",
         "backward starts at a tensor with a graph",
     ),
+    "gradient-missing": (
+        "AttributeError",
+        "'NoneType' object has no attribute",
+        "gradients are kept at leaves",
+    ),
     "backward-non-scalar": (
         "RuntimeError",
         "grad can be implicitly created only for scalar outputs",

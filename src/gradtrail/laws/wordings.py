@@ -197,6 +197,7 @@ _ONLY_BY_PATTERN = frozenset(
         "optimizer-not-iterable", "optimizer-group-without-params", "optimizer-closure-missing", "array-times-tensor",
         "derivative-missing", "requires-grad-integer", "assign-over-parameter", "register-parameter",
         "device-mismatch-convolution", "dtype-mismatch", "dtype-mismatch-matmul", "no-grad-not-called", "dataloader-grad",
+        "gradient-missing",
     )
 )  # fmt: skip
 """Their stable piece is found in errors of others as well: `KeyError: 'params'`, `'int' object is not iterable`."""
@@ -209,6 +210,7 @@ _IN_AN_OPTIMIZER = {
 
 _GRAD_MODE = re.compile(r"\bwith\b.*\b(?:no_grad|enable_grad|inference_mode|set_grad_enabled)\b")
 _NO_CONTEXT = re.compile(r"object does not support the context manager protocol|^__enter__$")
+_NO_ATTRIBUTE = re.compile(r"'nonetype' object has no attribute '(\w+)'")
 _LOADER_FILE = re.compile(r"torch[\\/]utils[\\/]data[\\/]")
 _OPTIMIZER_FILE = re.compile(r"torch[\\/]optim[\\/]")
 
@@ -241,6 +243,9 @@ def recognise(
             return entry
     if any(map(_GRAD_MODE.search, code)) and _NO_CONTEXT.search(folded):
         return messages.message("no-grad-not-called")
+    lacking = _NO_ATTRIBUTE.search(folded)
+    if lacking and code and re.search(rf"\.grad\.{lacking[1]}\b", code[-1].lower()):
+        return messages.message("gradient-missing")
     if any(map(_OPTIMIZER_FILE.search, filenames)):
         for key, words in _IN_AN_OPTIMIZER.items():
             entry = messages.message(key)

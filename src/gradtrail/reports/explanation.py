@@ -111,7 +111,7 @@ def _why_and_what(answer: Answer) -> tuple[str, str]:
 
 def _causes(answer: Answer) -> list[Example]:
     if answer.page is not None:
-        return [answer.page.example]
+        return list(answer.page.examples)
     return [example for rule in answer.rules for example in rule.examples][:MOST_CAUSES]
 
 
