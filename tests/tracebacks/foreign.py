@@ -64,13 +64,6 @@ import torch.nn.functional as F
 scores = torch.randn(2, 3, requires_grad=True)
 F.cross_entropy(scores, torch.tensor([0, 1], dtype=torch.int32)).backward()
 """,
-    "types-of-a-product": """
-import numpy as np
-import torch
-
-features = torch.from_numpy(np.ones((2, 4)))
-torch.nn.Linear(4, 1)(features).sum().backward()
-""",
     "channels": """
 import torch
 

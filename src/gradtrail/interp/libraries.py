@@ -7,7 +7,8 @@ from typing import Any
 
 from gradtrail.interp.events import Seen
 from gradtrail.interp.expressions import AVAILABLE, Rest
-from gradtrail.interp.frames import Frame, PathEnds
+from gradtrail.interp.frames import Frame
+from gradtrail.interp.grad_modes import MODES, GradModes
 from gradtrail.interp.models import data as data_models
 from gradtrail.interp.models import numpy as numpy_models
 from gradtrail.interp.models import optim as optim_models
@@ -15,12 +16,13 @@ from gradtrail.interp.models import python as python_models
 from gradtrail.interp.models import registry
 from gradtrail.interp.models import tensor as tensor_models
 from gradtrail.interp.models.torch_functions import Copying, Making
-from gradtrail.interp.modules import Modules, is_module, is_module_path
+from gradtrail.interp.modules import is_module, is_module_path
 from gradtrail.interp.values import (
     ANY_LEAF,
     BOOL,
     CPU,
     FLOAT,
+    HARMLESS,
     INT,
     LEAF,
     MAYBE,
@@ -44,9 +46,7 @@ from gradtrail.interp.values import (
     Mapping,
     Node,
     OneOf,
-    Origin,
     Range,
-    Saved,
     Sequence,
     Some,
     Tensor,
@@ -91,14 +91,11 @@ _PURE = frozenset(
 """Methods whose only effect is their result."""
 
 
-HARMLESS: Any = Unknown("from a library that knows nothing of autograd")
-
-
 _LARGEST_OF_MATH = 1000
 """Up to here the functions of `math` that count combinations are worked out; above, their numbers have no use."""
 
 
-class Libraries(Making, Copying, Modules):
+class Libraries(Making, Copying, GradModes):
     """Calls into libraries."""
 
     def canonical(self, path: str) -> str:
@@ -526,7 +523,7 @@ class Libraries(Making, Copying, Modules):
         handler = registry.OBJECT_METHODS.get(library, {}).get(name)
         if handler is not None:
             return handler(self, [instance, *args], keywords, node, frame, name)
-        if library in _MODES and name in ("__enter__", "__exit__", "__call__"):
+        if library in MODES and name in ("__enter__", "__exit__", "__call__"):
             return self._mode_method(instance, name, args, node, frame)
         if library in ("torch.nn.parallel.DistributedDataParallel", "torch.nn.DataParallel"):
             if name in ("__call__", "forward"):
@@ -550,7 +547,7 @@ class Libraries(Making, Copying, Modules):
             return numpy_models.generator_method(self, name, args, keywords, node, frame)
         if library == "sklearn.base.BaseEstimator":
             return numpy_models.estimator_method(self, name, args, keywords, node, frame, instance)
-        if library == "contextlib.contextmanager" or library in _MODES:
+        if library == "contextlib.contextmanager" or library in MODES:
             return UNKNOWN
         if library == "torch.utils.data.DataLoader" and name == "__iter__":
             return Iterator((), data_models.batches(self, instance, node, frame), "loader")
@@ -791,304 +788,6 @@ class Libraries(Making, Copying, Modules):
                 return self.settle(owner.attributes.get(node.attr, MISSING))
         return MISSING
 
-    # Context managers
-
-    def enter(self, manager: Any, node: Any, frame: Frame) -> Any:
-        """`with manager:` begins; the value that `as` binds."""
-        manager = self.settle(manager)
-        if type(manager) is OneOf:
-            modes = {one.library for one in manager.values if type(one) is Instance and one.library in _MODES}
-            off = modes <= {"torch.no_grad", "torch.inference_mode"} and len(modes) > 1
-            self.modes_before.append((self.modes.grad_mode, self.modes.inference_mode))
-            if modes:
-                self.enter_mode("unknown", None)
-                if off and all(type(one) is Instance and one.library in modes for one in manager.values):
-                    self.heap.put(self.modes, "grad_mode", False)
-            return UNKNOWN
-        if type(manager) is Instance:
-            if manager.library in _MODES:
-                before = (
-                    manager.state["before"]
-                    if manager.library == "torch.set_grad_enabled"
-                    else (self.modes.grad_mode, self.modes.inference_mode)
-                )
-                set_by = self.modes.set_by if manager.library != "torch.set_grad_enabled" else None
-                self.heap.put(
-                    manager.state,
-                    "entered",
-                    (*manager.state.get("entered", ()), (*before, set_by, self.modes.entered_by)),
-                )
-                self.enter_mode(manager.library.rpartition(".")[2], manager.state.get("mode"))
-                self.heap.put(self.modes, "set_by", None)
-                self.heap.put(
-                    self.modes,
-                    "entered_by",
-                    self.origin("entered", node, frame, mode=manager.library.rpartition(".")[2]),
-                )
-                return manager
-            if manager.library == "contextlib.contextmanager":
-                generator = manager.state["generator"].generator
-                try:
-                    return next(generator, None)
-                except PathEnds:
-                    return UNKNOWN
-            cls = manager.cls
-            if type(cls) is Class and type(cls.find("__enter__")) is Function:
-                return self.call_method(manager, "__enter__", [], {}, node, frame)
-            if manager.library in (
-                "torch.autograd.set_detect_anomaly",
-                "torch.autograd.detect_anomaly",
-                "torch.autocast",
-                "torch.cuda.amp.autocast",
-                "torch.amp.autocast",
-            ):
-                if "autocast" in manager.library:
-                    self.heap.put(self.modes, "autocast", True)
-                return manager
-        if type(manager) is Library and manager.path in _MODES:
-            self.refuse("no-grad-not-called", node, frame, None, name=manager.path)
-        if type(manager) is Device:
-            frame_device = self.modes.default_device
-            self.heap.put(self.modes, "default_device", manager)
-            self.devices_before.append(frame_device)
-            return manager
-        if type(manager) is Unknown and manager is not HARMLESS:
-            # An unknown manager may switch the grad mode.
-            self.heap.put(self.modes, "grad_mode", None if self.modes.grad_mode else self.modes.grad_mode)
-        return UNKNOWN
-
-    def exit(self, manager: Any, node: Any, frame: Frame) -> None:
-        """`with manager:` ends."""
-        manager = self.settle(manager)
-        if type(manager) is OneOf and self.modes_before:
-            grad_mode, inference_mode = self.modes_before.pop()
-            self.heap.put(self.modes, "grad_mode", grad_mode)
-            self.heap.put(self.modes, "inference_mode", inference_mode)
-        if type(manager) is Instance:
-            if manager.library in _MODES:
-                self.restore_modes(manager)
-            elif "autocast" in (manager.library or ""):
-                self.heap.put(self.modes, "autocast", False)
-            elif manager.library == "contextlib.contextmanager":
-                next(manager.state["generator"].generator, None)
-            elif type(manager.cls) is Class and type(manager.cls.find("__exit__")) is Function:
-                self.call_method(manager, "__exit__", [None, None, None], {}, node, frame)
-        elif type(manager) is Device and self.devices_before:
-            self.heap.put(self.modes, "default_device", self.devices_before.pop())
-        elif type(manager) is Unknown and manager is not HARMLESS:
-            self.heap.put(
-                self.modes, "grad_mode", True if self.modes.grad_mode is None else self.modes.grad_mode
-            )
-
-    def _mode_method(self, mode: Instance, name: str, args: list[Any], node: Any, frame: Frame) -> Any:
-        """A grad mode that is entered by hand, or wraps a function."""
-        if name == "__enter__":
-            return self.enter(mode, node, frame)
-        if name == "__exit__":
-            return self.exit(mode, node, frame)
-        wrapped = self.settle(args[0]) if args else UNKNOWN
-        if type(wrapped) is not Function:
-            return self.call_unknown(args, {})
-        function = wrapped.copy()
-        function.mode = ((mode.library or "").rpartition(".")[2], mode.state.get("mode"))
-        return function
-
-    def restore_modes(self, manager: Any) -> None:
-        """Leave a grad mode, also on a way out of the middle of its block."""
-        if type(manager) is Instance and manager.library in _MODES and manager.state.get("entered"):
-            *rest, (grad, inference, set_by, entered_by) = manager.state["entered"]
-            put = self.heap.put
-            put(manager.state, "entered", tuple(rest))
-            put(self.modes, "grad_mode", grad)
-            put(self.modes, "inference_mode", inference)
-            put(self.modes, "set_by", set_by)
-            put(self.modes, "entered_by", entered_by)
-
-    # Custom Functions
-
-    def apply_function(
-        self, cls: Class, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
-    ) -> Any:
-        """`MyFunction.apply(...)`: forward runs without recording; its outputs belong to one node."""
-        forward = cls.find("forward")
-        backward = cls.find("backward")
-        if type(forward) is not Function:
-            return self.call_unknown(args, keywords)
-        context = Instance(
-            Library("torch.autograd.function.FunctionCtx"),
-            "torch.autograd.function.FunctionCtx",
-            self.serial(),
-            self.origin("made", node, frame, cls="ctx"),
-        )
-        before = self.modes.grad_mode
-        separate = type(cls.find("setup_context")) is Function
-        self.heap.put(self.modes, "grad_mode", False)
-        try:
-            result = self.call_function(
-                forward, args if separate else [context, *args], keywords, node, frame
-            )
-            if separate:
-                self.call_function(
-                    cls.find("setup_context"),
-                    [context, Sequence("tuple", tuple(args)), result],
-                    {},
-                    node,
-                    frame,
-                )
-        finally:
-            self.heap.put(self.modes, "grad_mode", before)
-        if type(backward) is Function:
-            backward.called = True
-        return self._function_outputs(cls, context, args, result, backward, node, frame)
-
-    def _defined_at(self, cls: Class) -> Origin:
-        """The first line of the definition of a class."""
-        node = cls.node
-        end = node.col_offset + len("class ") + len(cls.name)
-        head = ast.Name(
-            cls.name,
-            lineno=node.lineno,
-            col_offset=node.col_offset,
-            end_lineno=node.lineno,
-            end_col_offset=end,
-        )
-        return self.origin("made", head, Frame({}, cls.space, None, None, None))
-
-    def _function_outputs(
-        self,
-        cls: Class,
-        context: Instance,
-        args: list[Any],
-        result: Any,
-        backward: Any,
-        node: Any,
-        frame: Frame,
-    ) -> Any:
-        inputs = [value for value in (self.settle(one) for one in args) if type(value) is Tensor]
-        doubt = any(type(self.settle(one)) is Unknown for one in args)
-        requires = NO
-        if self.modes.grad_mode is not False:
-            for tensor in inputs:
-                requires = YES if YES in (tensor.requires, requires) else requires | tensor.requires
-            if doubt and requires != YES:
-                requires = MAYBE
-            if self.modes.grad_mode is None and requires == YES:
-                requires = MAYBE
-        origin = self.origin("function", node, frame, tuple(inputs), op=cls.name)
-        saved_values = [value for value in context.state.get("saved", ()) if type(value) is Tensor]
-        outputs = list(result.items) if type(result) is Sequence else [result]
-        made: list[Any] = []
-        graph: Node | None = None
-        if requires & YES:
-            edges = tuple(
-                dict.fromkeys(
-                    edge
-                    for edge in (one.node or (one if one.requires & YES else None) for one in inputs)
-                    if edge is not None
-                )
-            )
-            if doubt:
-                edges = (*edges, self.unseen(origin))
-            graph = Node(
-                cls.name + "Backward",
-                "op" if requires == YES else "maybe",
-                edges,
-                (),
-                bool(saved_values) if context.state.get("saved") is not None else False,
-                origin,
-                self.serial(),
-            )
-            if type(backward) is Function and backward.once:
-                graph.once = self.origin("once", backward.node.decorator_list[-1], frame)
-                graph.once.frame = Frame({}, backward.space, None, None, None)
-            if type(backward) is not Function and cls.find("vjp") is MISSING and not cls.opaque:
-                graph.refusal, graph.origin = "function-no-backward", self._defined_at(cls)
-            elif (
-                type(backward) is Function
-                and backward.open()
-                and _gradient_count(backward.node)
-                not in (
-                    None,
-                    *range(len(args), len(args) + 8),
-                )
-            ):
-                graph.refusal = "function-gradient-count"
-                last = max(
-                    (part for part in ast.walk(backward.node) if type(part) is ast.Return),
-                    key=lambda one: one.lineno,
-                )
-                graph.origin = self.origin("returned", last, Frame({}, backward.space, None, None, None))
-        replaced: dict[Tensor, Tensor] = {}
-        for output in outputs:
-            output = self.settle(output)
-            if type(output) is not Tensor:
-                made.append(output)
-                continue
-            view_of = next((one for one in inputs if one is output or output.storage is one.storage), None)
-            fresh = self.new_tensor(origin)
-            fresh.dtype, fresh.device, fresh.shape = output.dtype, output.device, output.shape
-            tracked = (
-                requires if output.dtype is None or dtypes.can_require_grad(output.dtype) is not False else NO
-            )
-            if output in context.state.get("not_differentiable", ()):
-                tracked = NO
-            fresh.requires = tracked
-            fresh.leaf = LEAF if tracked == NO else NON_LEAF if tracked == YES else ANY_LEAF
-            fresh.node = graph if tracked & YES else None
-            fresh.storage = output.storage
-            if view_of is not None and view_of not in context.state.get("dirty", ()):
-                fresh.base = view_of.base or view_of
-                fresh.view_kind = "function" if tracked == YES else "ordinary"
-                marker = output.origin if output is not view_of else origin
-                fresh.steps = (marker, origin)
-            replaced[output] = fresh
-            made.append(fresh)
-        if graph is not None:
-            graph.saved = tuple(
-                Saved("saved", replaced.get(value, value), requires == YES) for value in saved_values
-            )
-            graph.results = tuple(one for one in made if type(one) is Tensor)
-            if type(backward) is Function:
-                graph.function = (backward, context, len(made))
-        if type(result) is Sequence:
-            return Sequence(result.kind, tuple(made), result.rest, result.names)
-        return made[0] if made else UNKNOWN
-
-
-def _gradient_count(node: Any) -> int | None:
-    """How many gradients a backward returns, when every return says so by itself."""
-    counts = set()
-    for part in ast.walk(node):
-        if type(part) is ast.Return:
-            value = part.value
-            if value is None or type(value) in (
-                ast.Call,
-                ast.Name,
-                ast.Starred,
-                ast.IfExp,
-                ast.Attribute,
-                ast.Subscript,
-            ):
-                return None
-            if type(value) is ast.Tuple:
-                if any(type(one) is ast.Starred for one in value.elts):
-                    return None
-                counts.add(len(value.elts))
-            elif type(value) in (ast.BinOp, ast.UnaryOp) and not _may_join_tuples(value):
-                counts.add(1)
-            else:
-                return None
-    return counts.pop() if len(counts) == 1 else None
-
-
-def _may_join_tuples(value: ast.expr) -> bool:
-    """Whether an operation may put tuples together rather than compute one gradient."""
-    return any(
-        type(part) in (ast.Tuple, ast.List, ast.GeneratorExp, ast.ListComp)
-        or (type(part) is ast.Call and getattr(part.func, "id", "") in ("tuple", "list", "sum"))
-        for part in ast.walk(value)
-    )
-
 
 def _is_method(name: str) -> bool:
     """Names that every module answers to with a method."""
@@ -1102,8 +801,6 @@ _MODULE_METHODS = frozenset(
     update pop""".split()
 )
 
-_MODES = frozenset(("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"))
-
 
 @registry.calls("gradtrail.reveal")
 def _reveal(m: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str) -> Any:
@@ -1112,24 +809,6 @@ def _reveal(m: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame:
     if m.on_reveal is not None:
         m.on_reveal(value, node, frame)
     return value
-
-
-@registry.method("torch.autograd.function.FunctionCtx", "save_for_backward")
-def _save_for_backward(
-    m: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str
-) -> Any:
-    m.heap.put(args[0].state, "saved", tuple(m.settle(one) for one in args[1:]))
-    return None
-
-
-@registry.method(
-    "torch.autograd.function.FunctionCtx", "mark_dirty", "mark_non_differentiable", "set_materialize_grads"
-)
-def _mark(m: Any, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame, path: str) -> Any:
-    if path != "set_materialize_grads":
-        key = "dirty" if path == "mark_dirty" else "not_differentiable"
-        m.heap.put(args[0].state, key, tuple(m.settle(one) for one in args[1:]))
-    return None
 
 
 __all__ = ["AVAILABLE", "CPU", "Libraries", "Mapping", "OneOf"]

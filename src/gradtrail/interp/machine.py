@@ -7,10 +7,14 @@ The parts stand on each other in this order, each a class that the next one exte
     loops        loops by rounds, comprehensions, generators
     expressions  what an expression gives
     calls        functions, classes, objects of the program
+    results      what an operation gives, and its node of the graph
+    writes       writes in place
+    moves        moves, casts and cuts
     tensors      rows of the laws applied to tensors
     graph        backward passes
     trails       from origins to steps
-    modules      torch.nn.Module
+    modules      torch.nn.Module: its parts, and its forward
+    module_methods, custom_functions, grad_modes
     libraries    everything else that is called
 """
 

@@ -37,6 +37,7 @@ class Unknown:
 
 
 UNKNOWN: Any = Unknown("not followed")
+HARMLESS: Any = Unknown("from a library that knows nothing of autograd")
 FREE: Any = Unknown("given from outside")
 """Unknown as well, but nothing that the program has made went into it: an argument nobody passes, a setting."""
 MISSING: Any = Unknown("not bound")

@@ -7,7 +7,7 @@ from typing import Any
 from gradtrail.interp.expressions import SliceValue
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.models.registry import argument, tensor_attribute, tensor_method
-from gradtrail.interp.tensors import device_from
+from gradtrail.interp.operands import device_from
 from gradtrail.interp.values import (
     BOOL,
     FLOAT,

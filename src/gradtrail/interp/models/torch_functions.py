@@ -8,7 +8,7 @@ from gradtrail.interp.expressions import AVAILABLE
 from gradtrail.interp.frames import Frame, PathEnds
 from gradtrail.interp.models.registry import argument, calls, method
 from gradtrail.interp.models.tensor import flag, known
-from gradtrail.interp.tensors import device_from, plain_size, plain_value
+from gradtrail.interp.operands import device_from, plain_size, plain_value
 from gradtrail.interp.values import (
     ANY_LEAF,
     BOOL,
@@ -545,10 +545,10 @@ def _tied(m: Any, result: Any, given: Args, requires: int, node: Any, frame: Fra
     made.requires = requires
     made.leaf = LEAF if requires == NO else (ANY_LEAF if requires == MAYBE else 10)
     if requires & YES:
-        from gradtrail.interp.tensors import _edges
+        from gradtrail.interp.results import edges_of
         from gradtrail.interp.values import Node
 
-        edges = _edges([value for value in given if type(value) is Tensor])
+        edges = edges_of([value for value in given if type(value) is Tensor])
         made.node = Node(
             "CheckpointFunctionBackward",
             "op" if requires == YES else "maybe",
