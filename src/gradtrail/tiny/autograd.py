@@ -33,6 +33,7 @@ from gradtrail.tiny.values import (
     Size,
     check_kind,
     check_memory,
+    common_device,
     device,
     dtype,
     expands,
@@ -168,11 +169,7 @@ class Tensor:
             node.hooks[number].append(hook)
 
     def backward(
-        self,
-        gradient: Tensor | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
+        self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """Add the gradients of this tensor to `.grad` of the leaves that it was computed from."""
         backward(self, gradient, retain_graph, create_graph, inputs)
@@ -311,16 +308,14 @@ class Node:
     """One operation of the graph: where gradients come from, and the formula that passes them on.
 
     `next_functions` are the nodes that made its inputs; backward goes there. `formula` takes the gradients
-    of the results and then the kept tensors, and gives a gradient (or None) for each input.
+    of the results and then the kept tensors, and gives a gradient (or None) for each input. A node without a
+    formula has a `run` of its own.
     """
 
     namespace = ""
 
     def __init__(
-        self,
-        inputs: Sequence[Tensor],
-        results: Sequence[Tensor],
-        formula: Callable[..., Any] = lambda *gradients: gradients,
+        self, inputs: Sequence[Tensor], results: Sequence[Tensor], formula: Callable[..., Any] | None = None
     ) -> None:
         self.next_functions = tuple(each._inward() for each in inputs)
         self.results = [(each.shape, each.dtype, each.device) for each in results]
@@ -339,7 +334,7 @@ class Node:
         kept = [each and each.unpack() for each in self.saved]
         if all(each is None for each in gradients):
             return [None] * len(self.next_functions)
-        return listed(self.formula(*gradients, *kept))
+        return listed(self.formula(*gradients, *kept)) if self.formula else gradients
 
     def free(self) -> None:
         """Let go of what is kept. A second backward fails only where something was."""
@@ -618,14 +613,6 @@ def record(step: Step) -> Tensor:
     if records(step.inputs):
         result._edge = (_node(step, result), 0)
     return result
-
-
-def common_device(tensors: Sequence[Tensor]) -> device:
-    """The one device of all; numbers, and tensors without dimensions on the CPU, go anywhere."""
-    places = dict.fromkeys(each.device for each in tensors if each.ndim or each.is_cuda)
-    if len(places) > 1:
-        raise RuntimeError(f"{words.DEVICES}, but found at least two devices, cuda:0 and cpu!")
-    return next(iter(places), CPU)
 
 
 def _node(step: Step, result: Tensor) -> Node:

@@ -18,14 +18,13 @@ from gradtrail.tiny.autograd import (
     Step,
     Tensor,
     check_write,
-    common_device,
     is_grad_enabled,
     new,
     record,
     records,
     write,
 )
-from gradtrail.tiny.values import DTYPES, Array, axis_of, dtype, float32, float64, listed
+from gradtrail.tiny.values import DTYPES, Array, axis_of, common_device, dtype, float32, float64, listed
 
 Made = TypeVar("Made", bound=Callable[..., Any])
 

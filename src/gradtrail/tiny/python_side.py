@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from gradtrail.tiny import words
-from gradtrail.tiny.autograd import Tensor, common_device, new
+from gradtrail.tiny.autograd import Tensor, new
 from gradtrail.tiny.operations import method, methods, operands
-from gradtrail.tiny.values import Array, float64
+from gradtrail.tiny.values import Array, common_device, float64
 
 # ---------------------------------------------------------------------------------------- operators
 

@@ -96,6 +96,14 @@ def device_meant(asked: Any) -> device:
     return device("cuda", found.index or 0) if found.type == "cuda" else CPU
 
 
+def common_device(tensors: Iterable[Any]) -> device:
+    """The one device of all; numbers, and tensors without dimensions on the CPU, go anywhere."""
+    places = dict.fromkeys(each.device for each in tensors if each.ndim or each.is_cuda)
+    if len(places) > 1:
+        raise RuntimeError(f"{words.DEVICES}, but found at least two devices, cuda:0 and cpu!")
+    return next(iter(places), CPU)
+
+
 # ------------------------------------------------------------------------------------------- shapes
 
 
