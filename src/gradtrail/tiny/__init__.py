@@ -15,7 +15,7 @@ Read `autograd` first, from top to bottom: it is all of autograd. Each other cha
 - `moving`: to another type or device, and to numpy.
 - `python_side`: operators, text, and what else Python asks of a tensor.
 - `losses`: `nn.functional`, what layers compute, and losses.
-- `modules`: Parameters, modules, layers.
+- `layers`: Parameters, modules, and the layers that are built of them.
 - `optimizers`: SGD and Adam.
 - `functions`: Functions with a gradient of one's own.
 - `checkpoint`: computing once more instead of keeping.

@@ -582,7 +582,7 @@ def _fitting(gradient: Any, node: Node, index: int, result: tuple[Size, dtype, d
     return fitting
 
 
-# ------------------------------------------------------------------------------ how steps are recorded
+# --------------------------------------------------------------------------- how steps are recorded
 
 
 class Step(NamedTuple):
@@ -684,7 +684,7 @@ def _rebase(target: Tensor, node: Node) -> None:
     owner._came_from(node)
 
 
-# ------------------------------------------------------------------------------------ leaving autograd
+# --------------------------------------------------------------------------------- leaving autograd
 
 _grad_mode = True
 _Made = TypeVar("_Made", bound=Callable[..., Any])

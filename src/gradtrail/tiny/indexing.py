@@ -46,7 +46,7 @@ def _without(self: Tensor, places: Array) -> Tensor:
     return where(new(hidden, self.device), 0.0, self)
 
 
-# ------------------------------------------------------------------------- numbers, slices, None
+# ---------------------------------------------------------------------------- numbers, slices, None
 
 
 def _select(self: Tensor, axis: int, number: int) -> Tensor:

@@ -10,8 +10,18 @@ import functools
 import types
 from typing import Any, NoReturn
 
-from gradtrail.tiny import arithmetic, losses, making, optimizers, products, python_side, sums, values, views
-from gradtrail.tiny import modules as parts
+from gradtrail.tiny import (
+    arithmetic,
+    layers,
+    losses,
+    making,
+    optimizers,
+    products,
+    python_side,
+    sums,
+    values,
+    views,
+)
 from gradtrail.tiny.autograd import (
     Tensor,
     backward,
@@ -61,11 +71,11 @@ _init = _namespace(
 
 _nn = _namespace(
     "torch.nn",
-    **_of(parts, "Parameter Module ModuleList Sequential Linear Embedding Flatten Dropout Identity"),
-    **_of(parts, "ReLU Sigmoid Softmax Tanh MSELoss CrossEntropyLoss"),
+    **_of(layers, "Parameter Module ModuleList Sequential Linear Embedding Flatten Dropout Identity"),
+    **_of(layers, "ReLU Sigmoid Softmax Tanh MSELoss CrossEntropyLoss"),
     functional=_functional,
     init=_init,
-    parameter=_namespace("torch.nn.parameter", Parameter=parts.Parameter),
+    parameter=_namespace("torch.nn.parameter", Parameter=layers.Parameter),
 )
 
 _autograd = _namespace(

@@ -28,7 +28,7 @@ from gradtrail.tiny.values import DTYPES, Array, axis_of, common_device, dtype, 
 
 Made = TypeVar("Made", bound=Callable[..., Any])
 
-# -------------------------------------------------------------------------- functions and methods
+# ---------------------------------------------------------------------------- functions and methods
 
 
 def named(name: str) -> Callable[[Made], Made]:
@@ -111,10 +111,10 @@ def common_dtype(tensors: Sequence[Tensor]) -> dtype:
     return found
 
 
-def same_device(kernel: str, **named: Tensor) -> None:
+def same_device(kernel: str, **tensors: Tensor) -> None:
     """What operations with a kernel of their own say: the first tensor decides, another one is named."""
-    first = next(iter(named.values())).device
-    for name, each in named.items():
+    first = next(iter(tensors.values())).device
+    for name, each in tensors.items():
         if each.device != first:
             raise RuntimeError(
                 f"{words.DEVICES}, but got {name} is on {each.device}, different from other tensors on {first}"

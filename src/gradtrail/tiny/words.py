@@ -42,7 +42,7 @@ RETAINS_NOTHING = "can't retain_grad on Tensor that has requires_grad=False"
 HOOK_ON_NOTHING = "cannot register a hook on a tensor that doesn't require gradient"
 DATA_IS_A_TENSOR = "Variable data has to be a tensor, but got {}"
 
-# ------------------------------------------------------------------------------------------ backward
+# ----------------------------------------------------------------------------------------- backward
 
 TWICE = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have"
@@ -75,7 +75,7 @@ CYCLE = (
     " None after use to break the cycle and avoid the leak."
 )
 
-# --------------------------------------------------------------------------------------------- views
+# -------------------------------------------------------------------------------------------- views
 
 _WHY_NOT = {
     "several": (
@@ -139,7 +139,7 @@ NO_OUT = (
 )
 DEVICES = "Expected all tensors to be on the same device"
 
-# ---------------------------------------------------------------------------------------- arithmetic
+# --------------------------------------------------------------------------------------- arithmetic
 
 BOOL_SUB = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`"

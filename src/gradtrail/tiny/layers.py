@@ -1,6 +1,7 @@
-"""Modules: the parts of a model, with the tensors that are to be trained.
+"""Layers, and the modules and Parameters that they are built of.
 
-A Parameter is a leaf that a module knows of. What a module does not know of, no optimizer trains.
+A module is a part of a model. A Parameter is a leaf that a module knows of. What a module does not know of, no
+optimizer trains.
 """
 
 from __future__ import annotations
