@@ -54,7 +54,7 @@ def sentences() -> dict[str, set[str]]:
     """Every sentence, and the files that it stands in."""
     found: dict[str, set[str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
-        if path == SOURCE / "tiny.py":
+        if path.is_relative_to(SOURCE / "tiny"):
             continue  # it speaks as torch does
         name = str(path.relative_to(SOURCE))
         for sentence in in_source(ast.parse(path.read_text(encoding="utf-8"))):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,8 +23,10 @@ NOT_FOR_LAWS = frozenset(("ast", "io", "os", "pathlib", "subprocess", "sys", "to
 ENTRANCES = frozenset(("__init__.py", "__main__.py"))
 """Files of the package itself, which belong to no floor."""
 
-TINY = PACKAGE / "tiny.py"
-"""A module to read and to run programs on. It belongs to no floor, and uses none."""
+TINY = PACKAGE / "tiny"
+"""A package to read and to run programs on. It belongs to no floor, and uses none."""
+
+CHAPTERS = sorted(path.stem for path in TINY.glob("*.py") if path.stem != "__init__")
 
 
 def imports_of(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -72,7 +75,7 @@ def breaches(floor: str, source: str) -> list[str]:
 
 
 def modules() -> list[Path]:
-    return sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE)
+    return sorted(path for path in PACKAGE.rglob("*.py") if path.parent not in (PACKAGE, TINY))
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -83,13 +86,34 @@ def test_imports_point_down(path: Path) -> None:
 
 def test_every_folder_is_a_floor() -> None:
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert folders - {"locale"} <= set(FLOORS)
-    assert {path.name for path in PACKAGE.glob("*.py")} == ENTRANCES | {TINY.name}
+    assert folders - {"locale", TINY.name} <= set(FLOORS)
+    assert {path.name for path in PACKAGE.glob("*.py")} == ENTRANCES
 
 
-def test_tiny_stands_alone() -> None:
-    names = {name.partition(".")[0] for _, name in imports_of(ast.parse(TINY.read_text(encoding="utf-8")))}
-    assert names <= {*sys.stdlib_module_names, "numpy"}
+def imported_by(chapter: str) -> set[str]:
+    """The absolute names that a chapter of tiny imports."""
+    source = (TINY / f"{chapter}.py").read_text(encoding="utf-8")
+    return {name for _, name in imports_of(ast.parse(source))}
+
+
+@pytest.mark.parametrize("chapter", [*CHAPTERS, "__init__"])
+def test_tiny_stands_alone(chapter: str) -> None:
+    outside = {name for name in imported_by(chapter) if not f"{name}.".startswith("gradtrail.tiny.")}
+    assert {name.partition(".")[0] for name in outside} <= {*sys.stdlib_module_names, "numpy"}
+
+
+def test_no_chapter_of_tiny_imports_a_later_one() -> None:
+    told = (TINY / "__init__.py").read_text(encoding="utf-8")
+    order = re.findall(r"^- `(\w+)`:", told, re.M)
+    assert sorted(order) == CHAPTERS
+    for number, chapter in enumerate(order):
+        later = {f"gradtrail.tiny.{each}" for each in order[number:]}
+        assert not later & imported_by(chapter)
+
+
+def test_the_core_of_tiny_imports_no_operation() -> None:
+    used = {each for each in CHAPTERS if f"gradtrail.tiny.{each}" in imported_by("autograd")}
+    assert used == {"values", "words"}
 
 
 @pytest.mark.parametrize(

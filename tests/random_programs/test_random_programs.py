@@ -5,22 +5,15 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
+
+from support.random_runs import SETTINGS
 
 from .both_ways import Coverage, disagreements, explained, torch_runs
 from .programs import ALL_NAMES, Program, programs
 
 ON_TORCH = Coverage()
 BOTH_WAYS = Coverage()
-
-SETTINGS = settings(
-    derandomize=True,
-    deadline=None,
-    database=None,
-    max_examples=300,
-    print_blob=False,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
-)
 
 REFUSALS = {
     "backward-no-grad-fn",
@@ -49,7 +42,7 @@ def agrees(program: Program) -> None:
     assert not wrong, explained(program, wrong)
 
 
-@SETTINGS
+@settings(SETTINGS, max_examples=300)
 @given(programs())
 def test_both_ways_agree(program: Program) -> None:
     agrees(program)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
+
+from support.random_runs import SETTINGS
 
 from .both import Coverage, differences, told
 from .programs import Program, programs
 
 COVERAGE = Coverage()
-
-SETTINGS = settings(
-    derandomize=True,
-    deadline=None,
-    database=None,
-    max_examples=400,
-    print_blob=False,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
-)
 
 
 def agree(program: Program) -> None:
@@ -25,7 +18,7 @@ def agree(program: Program) -> None:
     assert not found, told(program, found)
 
 
-@SETTINGS
+@settings(SETTINGS, max_examples=400)
 @given(programs())
 def test_tiny_does_what_torch_does(program: Program) -> None:
     agree(program)

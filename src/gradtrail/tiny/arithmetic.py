@@ -1,0 +1,234 @@
+"""Operations that work number by number, and how the gradient of each comes about.
+
+A formula is made of operations itself, and so has a gradient in its turn. What it needs is kept: a product keeps its
+factors, a sum keeps nothing. Names with an underscore at the end write in place; `elementwise` makes them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradtrail.tiny import words
+from gradtrail.tiny.autograd import RESULT, SELF, Step, Tensor, write
+from gradtrail.tiny.operations import (
+    check_expand,
+    elementwise,
+    floating,
+    method,
+    named,
+    nothing,
+    operands,
+    operation,
+    times,
+    wants,
+    wrapped,
+)
+from gradtrail.tiny.values import Array, boolean
+
+
+@elementwise
+def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Step:
+    """Addition keeps nothing: a second backward through it succeeds, and its inputs may be written."""
+    inputs, (a, b) = operands(self, other)
+    return Step("AddBackward0", a + b * np.asarray(alpha, b.dtype), tuple(inputs), lambda g: (g, g * alpha))
+
+
+@elementwise
+def sub(self: Tensor, other: Any, *, alpha: Any = 1) -> Step:
+    """Difference."""
+    inputs, (a, b) = operands(self, other)
+    if a.dtype == "bool":
+        raise RuntimeError(words.BOOL_SUB)
+    return Step("SubBackward0", a - b * np.asarray(alpha, b.dtype), tuple(inputs), lambda g: (g, g * -alpha))
+
+
+@operation
+def rsub(self: Tensor, other: Any) -> Step:
+    """`other - self`."""
+    (this, _), (a, b) = operands(self, other)
+    return Step("RsubBackward1", b - a, (this,), lambda g: -g)
+
+
+@elementwise
+def mul(self: Tensor, other: Any) -> Step:
+    """A product keeps each factor for the gradient of the other, and only if that one wants it."""
+    (x, y), (a, b) = operands(self, other)
+    kept = (y if wants(x) else None, SELF if wants(y) else None)
+    return Step("MulBackward0", a * b, (x, y), lambda g, y, x: (times(g, y), times(g, x)), kept)
+
+
+@elementwise
+def div(self: Tensor, other: Any) -> Step:
+    """Quotient."""
+    (x, y), (a, b) = operands(self, other)
+    if a.dtype.kind != "f":
+        a, b = a.astype("f4"), b.astype("f4")
+
+    def formula(g: Tensor, y: Tensor, x: Tensor | None) -> Any:
+        return g / y, None if x is None else -g * ((x / y) / y)
+
+    return Step("DivBackward0", a / b, (x, y), formula, (y, SELF if wants(y) else None))
+
+
+@elementwise
+@named("pow")
+def power(self: Tensor, exponent: Any) -> Step:
+    """A power. With a number as exponent the base is kept, with a tensor all three."""
+    if isinstance(exponent, Tensor):
+        (x, e), (a, b) = operands(self, exponent)
+        return Step(
+            "PowBackward1",
+            a**b,
+            (x, e),
+            lambda g, e, result, x: (g * (e * x ** (e - 1)), g * (result * x.log())),
+            (e, RESULT, SELF),
+        )
+    (x, _), (a, b) = operands(self, exponent)
+    if a.dtype == "int64" and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+
+    def formula(g: Tensor, x: Tensor) -> Tensor:
+        return nothing(g) if exponent == 0 else g * (x ** (exponent - 1) * exponent)
+
+    return Step("PowBackward0", a**b, (x,), formula, (SELF,))
+
+
+@operation
+def _raise(self: Tensor, base: Any) -> Step:
+    _, (a, b) = operands(self, base)
+    return Step(
+        "PowBackward2",
+        b**a,
+        (self,),
+        lambda g, _, result: g * (result * math.log(base)),
+        (SELF, RESULT),
+    )
+
+
+def _unary(
+    name: str,
+    function: Callable[[Array], Any],
+    keeps: str,
+    formula: Callable[..., Any],
+) -> Callable[..., Tensor]:
+    """An operation of one tensor. `keeps` is what its formula needs: "self", "result" or "" for nothing."""
+
+    def step(self: Tensor) -> Step:
+        kept = {"self": (SELF,), "result": (RESULT,), "": ()}[keeps]
+        return Step(f"{name.title()}Backward0", function(floating(self)), (self,), formula, kept)
+
+    step.__name__ = name
+    return elementwise(step)
+
+
+# The derivative of exp, sigmoid, tanh is told by the result, that of log, sin by the input: so they keep
+# the one or the other, and writing to what is kept is what backward then refuses.
+exp = _unary("exp", np.exp, "result", lambda g, y: g * y)
+sigmoid = _unary("sigmoid", lambda a: 1 / (1 + np.exp(-a)), "result", lambda g, y: g * (1 - y) * y)
+tanh = _unary("tanh", np.tanh, "result", lambda g, y: g * (1 - y * y))
+sqrt = _unary("sqrt", np.sqrt, "result", lambda g, y: g / (2 * y))
+reciprocal = _unary("reciprocal", lambda a: 1 / a, "result", lambda g, y: -g * (y * y))
+log = _unary("log", np.log, "self", lambda g, x: g / x)
+sin = _unary("sin", np.sin, "self", lambda g, x: g * x.cos())
+cos = _unary("cos", np.cos, "self", lambda g, x: g * -x.sin())
+rounded = _unary("round", np.rint, "", nothing)
+floor = _unary("floor", np.floor, "", nothing)
+
+
+@elementwise
+def relu(self: Tensor) -> Step:
+    """Zero below zero."""
+    return Step(
+        "ReluBackward0", np.maximum(self._array, 0), (self,), lambda g, y: where(y <= 0, 0.0, g), (RESULT,)
+    )
+
+
+@elementwise
+def neg(self: Tensor) -> Step:
+    """The negative."""
+    if self.dtype is boolean:
+        raise RuntimeError(words.BOOL_NEG)
+    return Step("NegBackward0", -self._array, (self,), lambda g: -g)
+
+
+@elementwise
+def sign(self: Tensor) -> Step:
+    """-1, 0 or 1."""
+    array = self._array
+    return Step("SignBackward0", (array > 0).astype(array.dtype) - (array < 0), (self,), nothing)
+
+
+@elementwise
+@named("abs")
+def absolute(self: Tensor) -> Step:
+    """The absolute value."""
+    return Step("AbsBackward0", np.abs(self._array), (self,), lambda g, x: g * x.sign(), (SELF,))
+
+
+@elementwise
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Step:
+    """Numbers held between bounds; no gradient passes outside them."""
+
+    def formula(g: Tensor, x: Tensor) -> Tensor:
+        inside = (-math.inf if min is None else min, math.inf if max is None else max)
+        return where((x >= inside[0]) & (x <= inside[1]), g, 0.0)
+
+    return Step("ClampBackward1", np.clip(self._array, min, max), (self,), formula, (SELF,))
+
+
+@elementwise
+def fill(self: Tensor, value: Any) -> Step:
+    """What was there has no gradient any more."""
+    if not isinstance(value, Tensor):
+        return Step("FillBackward2", np.asarray(value, self._array.dtype), (self,), nothing)
+    if value.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with"
+            f" {value.ndim} dimension{'s' * (value.ndim > 1)}."
+        )
+    cast = value._array.astype(self._array.dtype)
+    return Step("FillBackward3", cast, (self, value), lambda g: (nothing(g), g.sum()))
+
+
+@method
+def zero_(self: Tensor) -> Tensor:
+    """Zeros, in place."""
+    zero = np.zeros((), self._array.dtype)
+    return write(self, Step("ZeroBackward0", zero, (self,), nothing))
+
+
+@method
+def copy_(self: Tensor, other: Any) -> Tensor:
+    """The numbers of another tensor, whose gradient this is from now on."""
+    source = wrapped(other)
+    if source.shape != self.shape:
+        check_expand(source, self.shape)
+    cast = source._array.astype(self._array.dtype)
+    return write(self, Step("CopyBackwards", cast, (self, source), lambda g: (nothing(g), g)))
+
+
+@operation
+def where(condition: Tensor, self: Any, other: Any) -> Step:
+    """Of two tensors, element by element."""
+    (x, y), (a, b) = operands(self, other)
+    # Results lie in memory as what they come from does; numpy's iterator knows how.
+    value = np.nditer((condition._array, a, b, None), ["zerosize_ok"], op_dtypes=None).operands[3]
+    value = np.empty_like(value, a.dtype)
+    value[...] = np.where(condition._array, a, b)
+    return Step(
+        "WhereBackward0",
+        value,
+        (x, y),
+        lambda g, c: (where(c, g, 0.0), where(c, 0.0, g)),
+        (condition,),
+    )
+
+
+@method
+def square(self: Tensor) -> Tensor:
+    """Times itself."""
+    return power(self, 2)

@@ -1,0 +1,95 @@
+"""Operations that take many numbers together: sums, means, the greatest and the least.
+
+What went into a sum gets all of its gradient; what was the greatest gets it alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradtrail.tiny.autograd import RESULT, Step, Tensor, new, record
+from gradtrail.tiny.operations import axes_of, method, named, operation
+from gradtrail.tiny.values import Size, axis_of, int64
+
+
+def _unsummed(gradient: Tensor, shape: Size, axes: tuple[int, ...], keepdim: bool) -> Any:
+    """The gradient of a sum: each that went in gets what came out."""
+    if shape and not keepdim:
+        gradient = gradient.reshape(*(1 if i in axes else size for i, size in enumerate(shape)))
+    return gradient.expand(*shape)
+
+
+@operation
+@named("sum")
+def total(self: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Step:
+    """The sum, of all or along dimensions."""
+    shape, axes = self.shape, axes_of(self, dim)
+    kind = dtype or (self.dtype if self.dtype.is_floating_point else int64)
+    value = self._array.sum(axes if self.ndim else None, dtype=kind.numpy, keepdims=keepdim)
+    name = "SumBackward0" if dim is None else "SumBackward1"
+    return Step(name, value, (self,), lambda g: _unsummed(g, shape, axes, keepdim))
+
+
+@operation
+def mean(self: Tensor, dim: Any = None, keepdim: bool = False) -> Step:
+    """The mean, of all or along dimensions."""
+    if not self.dtype.is_floating_point:
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex"
+            f" dtype. Got: {self.dtype.title}"
+        )
+    shape, axes = self.shape, axes_of(self, dim)
+    count = math.prod(shape[each] for each in axes) if shape else 1
+    value = self._array.mean(axes if self.ndim else None, keepdims=keepdim)
+    name = "MeanBackward0" if dim is None else "MeanBackward1"
+    return Step(name, value, (self,), lambda g: _unsummed(g, shape, axes, keepdim) / count)
+
+
+class Found(NamedTuple):
+    """What is greatest, or least, along a dimension, and where."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _extreme(title: str, all_of: Any, position: Any) -> Callable[..., Any]:
+    """`max` and `min`: of all (equals share the gradient), along a dimension, or of two tensors."""
+
+    def share(g: Tensor, result: Tensor, x: Tensor) -> Tensor:
+        equal = x == result
+        return g * equal / total(equal)
+
+    def extreme(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+        if dim is None:
+            return record(Step(f"{title}Backward1", all_of(self._array), (self,), share, (RESULT, self)))
+        axis, shape = axis_of(dim, self.ndim), self.shape
+        found = np.expand_dims(position(self._array, axis), axis) if self.ndim else np.zeros((), "i8")
+        values = np.take_along_axis(self._array, found, axis) if self.ndim else self._array.copy()
+        squeeze = self.ndim and not keepdim
+        indices = new(found.squeeze(axis) if squeeze else found, self.device)
+        places = (
+            np.take_along_axis(np.arange(self.numel()).reshape(shape), found, axis) if self.ndim else found
+        )
+
+        def formula(g: Tensor, _: Tensor) -> Any:
+            return g.reshape(*places.shape)._put(places, shape)
+
+        value = values.squeeze(axis) if squeeze else values
+        return Found(record(Step(f"{title}Backward0", value, (self,), formula, (indices,))), indices)
+
+    extreme.__name__ = title.lower()
+    return method(extreme)
+
+
+greatest = _extreme("Max", np.max, np.argmax)
+least = _extreme("Min", np.min, np.argmin)
+
+
+@method
+def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Where the greatest is: a position has no gradient."""
+    return new(np.argmax(self._array, dim, keepdims=keepdim), self.device)
