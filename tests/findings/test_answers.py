@@ -126,6 +126,32 @@ WAYS_OUT = {
         ((v * 2).detach() + torch.ones(2, requires_grad=True)).sum().backward()
         assert v.grad is None
     """,
+    "input": """
+        w, unused = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        loss = (w * 2).sum()
+        for other in (w[:1], w.clone(), w.double()):
+            try:
+                torch.autograd.grad(loss, other, retain_graph=True)
+            except RuntimeError:
+                continue
+            raise AssertionError("a copy made afterwards is no part of the graph")
+        found, missing = torch.autograd.grad(loss, [w, unused], allow_unused=True)
+        assert found is not None and missing is None
+    """,
+    "checkpoint": """
+        from torch.utils.checkpoint import checkpoint
+        modes = []
+        def fn(x):
+            modes.append(torch.is_grad_enabled())
+            return x * 2
+        x = torch.ones(2, requires_grad=True)
+        checkpoint(fn, x, use_reentrant=True)
+        assert modes == [False]
+        torch.autograd.grad(checkpoint(fn, x, use_reentrant=False).sum(), x)
+        layer = torch.nn.Linear(2, 1)
+        checkpoint(layer, torch.ones(1, 2), use_reentrant=False).sum().backward()
+        assert layer.weight.grad is not None
+    """,
     "inference": """
         w = torch.ones(2, requires_grad=True)
         with torch.no_grad():
@@ -163,6 +189,7 @@ t = state = model(x)
 def fn(x):
     return x * 2
 inputs = (torch.ones(2, dtype=torch.float64, requires_grad=True),)
+loss = inputs[0].sum()
 """
     for check in FAMILIES[family].checks:
         told = outcome_of_text(program + check.expression + "\n", tmp_path)

@@ -59,6 +59,10 @@ def on_the_stand_in(source: str) -> str:
     return source
 
 
+QUOTES_NOTHING = ("mixed-dtypes",)
+"""Rules for which torch has many texts, one for each kind of operation."""
+
+
 def without_device_names(message: str) -> str:
     """A message of torch with every device called the same."""
     return re.sub(r"\b(cuda(:\d+)?|meta|mps|xpu)\b", "DEVICE", message)
@@ -100,6 +104,23 @@ def test_torch_agrees_on_the_bad_program(
     else:
         result = outcome_of_text(bad, tmp_path, example.proof)
         assert shows(result, example), result
+
+
+@pytest.mark.parametrize(
+    ("rule", "example"), [each for each in EXAMPLES if each.values[1].raises and not each.values[1].off_cpu]
+)
+def test_the_words_of_torch_are_torchs(rule: Any, example: Any, tmp_path: Path) -> None:
+    """What stands under the marked place as an error is what torch raises; `...` leaves something out."""
+    (finding,) = findings_in_text(program(example.bad), tmp_path)
+    quoted = re.fullmatch(r"(\w+(?:Error|Exception)): (.*)", finding.label)
+    if quoted is None:
+        assert "Error" not in finding.label and rule.name in QUOTES_NOTHING
+        return
+    raised = outcome_of_text(program(example.bad), tmp_path)
+    assert quoted[1] == raised.error_type
+    assert re.search(
+        ".*".join(map(re.escape, re.split(r" ?\.\.\. ?", quoted[2]))), " ".join(raised.text.split())
+    )
 
 
 def shows(result: Outcome, example: Any) -> bool:

@@ -17,6 +17,7 @@ class Found(NamedTuple):
     rule: str
     spot: Spot
     trail: tuple[Spot, ...]
+    label: str = ""
 
     def __str__(self) -> str:
         """The finding in one short line."""
@@ -42,6 +43,7 @@ def findings_in(path: Path) -> list[Found]:
             trail=tuple(
                 (os.path.basename(step.place.filename), step.place.row) for step in finding.trail[:8]
             ),
+            label=str(finding.label or ""),
         )
         for finding in report.findings
         if finding.severity in ("error", "warning")

@@ -121,6 +121,34 @@ FAMILIES: dict[str, Family] = {
             " loss silences the error and trains nothing"
         ),
     ),
+    "input": Family(
+        (
+            _REQUIRES,
+            _GRAD_FN,
+            Check(
+                "torch.autograd.grad(loss, inputs, allow_unused=True, retain_graph=True)",
+                text("None in the place of each tensor that the loss was not computed from"),
+            ),
+        ),
+        text(
+            "neither: the loss has to be computed from that very tensor, after it requires grad. A slice, a copy or a"
+            " conversion made afterwards is another tensor. Where an input may be unused, allow_unused=True gives None"
+            " for it, and what follows has to leave that out"
+        ),
+    ),
+    "checkpoint": Family(
+        (
+            _REQUIRES,
+            Check(
+                "torch.utils.checkpoint.checkpoint(fn, x, use_reentrant=False)",
+                text("the form without these limits"),
+            ),
+        ),
+        text(
+            "neither: a reentrant checkpoint runs under no_grad by itself, and a whole backward inside of the other."
+            " use_reentrant=False does without both"
+        ),
+    ),
     "scalar": Family(
         (Check("t.shape", text("a loss has no dimensions: torch.Size([])")), _GRAD_FN),
         text("neither: make one number of it with mean() or sum(), or give backward a gradient of its shape"),
@@ -213,8 +241,8 @@ _FAMILY_OF: dict[str, str] = {
     "backward-twice": "twice",
     "backward-no-grad-fn": "backward",
     "backward-non-scalar": "scalar",
-    "grad-unused": "backward",
-    "grad-input-not-tracked": "backward",
+    "grad-unused": "input",
+    "grad-input-not-tracked": "input",
     "hook-of-untracked": "backward",
     "retain-grad-of-untracked": "backward",
     "derivative-missing": "backward",
@@ -234,7 +262,8 @@ _FAMILY_OF: dict[str, str] = {
     "ddp-unused": "processes",
     "dataloader-grad": "processes",
     "serialize-non-leaf": "processes",
-    "checkpoint-reentrant-grad": "backward",
+    "checkpoint-reentrant-grad": "checkpoint",
+    "checkpoint-cut": "checkpoint",
 }
 
 _BY_PREFIX = (
@@ -644,30 +673,6 @@ PAGES: dict[str, Page] = {
                 Double.apply(torch.ones(2, requires_grad=True))
                 """,
                 raises="Legacy autograd function with non-static forward method is deprecated",
-            ),
-        ),
-    ),
-    "checkpoint-reentrant-grad": Page(
-        text("a reentrant checkpoint runs a backward of its own inside, which autograd.grad does not allow"),
-        text("use use_reentrant=False, or backward()"),
-        (
-            Example(
-                "autograd.grad through a checkpoint",
-                """
-                import torch
-                from torch.utils.checkpoint import checkpoint
-                x = torch.ones(2, requires_grad=True)
-                y = checkpoint(torch.sin, x, use_reentrant=True).sum()
-                torch.autograd.grad(y, x)  # error
-                """,
-                """
-                import torch
-                from torch.utils.checkpoint import checkpoint
-                x = torch.ones(2, requires_grad=True)
-                y = checkpoint(torch.sin, x, use_reentrant=False).sum()
-                torch.autograd.grad(y, x)
-                """,
-                raises="torch.utils.checkpoint is incompatible with",
             ),
         ),
     ),

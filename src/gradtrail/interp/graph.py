@@ -133,7 +133,7 @@ class Graph(Tensors):
         if inputs is not None:
             self._check_inputs(inputs, whole, roots, allow_unused, node, frame)
             walked = _towards(whole, inputs)
-        self._execute(walked, roots, node, frame, retain)
+        self._execute(walked, roots, node, frame, partial=inputs is not None)
         self._call_functions(walked, create, node, frame)
         origin = self.origin("backward", node, frame)
         if retain is not True:
@@ -197,7 +197,7 @@ class Graph(Tensors):
         """A backward has added to the gradient of `tensor`."""
         if type(tensor.grad) is Tensor:
             return
-        gradient = self.new_tensor(self.origin("gradient", node, frame))
+        gradient = self.new_tensor(self.origin(gradient_kind(create), node, frame))
         gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
         gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device
         self.heap.put(tensor, "grad", gradient if sure else self.join(gradient, tensor.grad))
@@ -251,9 +251,7 @@ class Graph(Tensors):
                     index=index,
                 )
 
-    def _execute(
-        self, walked: Reach, roots: list[Tensor], node: Any, frame: Frame, retain: bool | None
-    ) -> None:
+    def _execute(self, walked: Reach, roots: list[Tensor], node: Any, frame: Frame, partial: bool) -> None:
         """Torch runs the nodes made last first; the first that cannot run raises."""
         for graph_node in sorted(walked.nodes, key=lambda one: -one.serial):
             sure = walked.nodes[graph_node]
@@ -271,10 +269,11 @@ class Graph(Tensors):
                 )
             if type(graph_node.freed) is Origin and graph_node.frees:
                 self._refuse_freed(graph_node, roots, node, frame)
-            if graph_node.refusal:
+            refusal = "checkpoint-reentrant-grad" if partial and graph_node.whole else graph_node.refusal
+            if refusal:
                 trail = (self.step_of(graph_node.origin, frame),)
                 self.refuse(
-                    graph_node.refusal,
+                    refusal,
                     node,
                     frame,
                     self.seen(roots[0], node, frame),
@@ -343,7 +342,7 @@ class Graph(Tensors):
         results = []
         once = [one for one in walked.nodes if one.once is not None and walked.nodes[one]] if create else []
         for tensor in inputs:
-            gradient = self.new_tensor(self.origin("gradient", node, frame))
+            gradient = self.new_tensor(self.origin(gradient_kind(create), node, frame))
             gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device
             gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
             if create is True and _depends(walked, tensor):
@@ -459,6 +458,11 @@ def _towards(whole: Reach, inputs: list[Tensor]) -> Reach:
             leads[node] = True
             found.nodes[node] = whole.nodes[node]
     return found
+
+
+def gradient_kind(create: bool | None) -> str:
+    """The kind of origin of a gradient, by whether it is sure that create_graph was off."""
+    return "plain-gradient" if create is False else "gradient"
 
 
 def _shape_text(shape: tuple[int | None, ...] | None) -> str:

@@ -137,7 +137,7 @@ def told_facts(tensor: Tensor) -> dict[str, Text]:
     facts: dict[str, Text] = {"leaf": _leaf_words(tensor)}
     facts["requires grad"] = text({NO: "no", YES: "yes"}.get(tensor.requires, "not known"))
     if tensor.requires == YES:
-        node = tensor.node
+        node = tensor.node and _alike(tensor.node)
         known = node is not None and node.kind == "op" and node.name
         if tensor.leaf & NON_LEAF == 0:
             facts["grad_fn"] = text("none")
@@ -179,6 +179,9 @@ def _station(machine: Machine, edge: Node | Tensor, depth: int, seen: set[int]) 
         told = text("`{name}`, a leaf", name=edge.name) if edge.name else text("a leaf")
         return Reached(told, machine.place(edge.origin.node, edge.origin.frame))
     assert type(edge) is Node
+    same = _alike(edge)
+    if same is not None and len({one.origin.node for one in _ways(edge)}) == 1:
+        edge = same  # the rounds of a loop, say
     place = machine.place(edge.origin.node, edge.origin.frame)
     if edge.kind == "opaque":
         return Reached(text("what lies behind this is not known"), place)
@@ -297,6 +300,12 @@ def certain_facts(tensor: Tensor, frame: Frame) -> frozenset[str]:
 
 def _alike(node: Node) -> Node | None:
     """One of the nodes that a joined value may come from, if all have the same name."""
+    found = _ways(node)
+    return found[0] if len({one.name for one in found}) == 1 else None
+
+
+def _ways(node: Node) -> list[Node]:
+    """The nodes that a joined value may come from; none where one of them is not known."""
     found: list[Node] = []
     work = [node]
     while work:
@@ -304,10 +313,10 @@ def _alike(node: Node) -> Node | None:
         if here.kind != "join":
             found.append(here)
         elif not here.name or any(type(edge) is not Node for edge in here.edges):
-            return None
+            return []
         else:
             work.extend(edge for edge in here.edges if type(edge) is Node)
-    return found[0] if len({one.name for one in found}) == 1 else None
+    return found
 
 
 def _starts_at_zero(tensor: Tensor) -> bool:

@@ -60,6 +60,7 @@ SENTENCES: dict[str, str] = {
     "loaded": "load_state_dict writes the parameters in place",
     "backward": "this backward frees the graph",
     "gradient": "a gradient, as the backward leaves it",
+    "plain-gradient": "a gradient without history: this backward runs without create_graph=True",
     "no-grad": "made while grad mode is off",
     "grad-off": "grad mode is switched off here, and stays off",
     "inference": "made in inference mode",
@@ -336,7 +337,8 @@ def _lost(tensor: Tensor, optimized: set[int]) -> list[Origin]:
         origin = here.origin
         if here is not tensor and here.requires & YES:
             continue
-        if origin.kind in _CUTS or any(parent.requires & YES for parent in origin.parents):
+        recorded = any(parent.requires & YES for parent in origin.parents)
+        if recorded or origin.kind in ("checkpointed", "entered", "plain-gradient"):
             cuts.extend(here.steps)
         frozen.extend(step for step in here.steps if step.kind == "frozen")
         layer = (origin.fields or {}).get("layer")
@@ -358,9 +360,6 @@ def _lost(tensor: Tensor, optimized: set[int]) -> list[Origin]:
             chosen[origin.serial] = origin
     chosen[tensor.origin.serial] = tensor.origin
     return [chosen[serial] for serial in sorted(chosen)]
-
-
-_CUTS = ("checkpointed", "cut", "detached", "entered", "integers")
 
 
 def _one_a_line(origins: list[Origin]) -> list[Origin]:

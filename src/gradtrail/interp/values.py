@@ -200,6 +200,7 @@ class Node:
         "results",
         "saved",
         "serial",
+        "whole",
     )
 
     def __init__(
@@ -224,6 +225,7 @@ class Node:
         self.results: tuple[Tensor, ...] = ()
         self.function: Any = None  # of a custom Function: its backward, its context, the frame of apply
         self.refusal = ""  # the key of what torch says when a backward comes to it
+        self.whole = False  # a reentrant checkpoint: only a backward to all leaves may run it
 
 
 class Tensor:

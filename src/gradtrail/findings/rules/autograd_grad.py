@@ -24,7 +24,8 @@ class UnusedGradInput(Rule):
     ## What to do
 
     Take the slices first and compute from them (`net(torch.cat([x, t], 1))`), or differentiate with respect to the
-    tensor that did go in and slice the gradient. Where an input may be unused, pass `allow_unused=True`.
+    tensor that did go in and slice the gradient. Where an input may be unused, pass `allow_unused=True`: its gradient
+    is then None, which an update has to leave out.
     """
 
     name = "unused-grad-input"
@@ -78,6 +79,20 @@ class UnusedGradInput(Rule):
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name = name_of(event)
         output = event.others[0].name if event.others else ""
+        why = text("a slice or copy made after the forward is a new tensor that the graph does not pass")
+        help = text(
+            "compute `{output}` from `{name}`, or differentiate with respect to what did go in",
+            output=output,
+            name=name,
+        )
+        if event.subject is not None and event.subject.facts.get("leaf") == "yes":
+            why = text("autograd.grad gives a gradient only for what the output was computed from")
+            help = text(
+                "use `{name}` in the computation of `{output}`, or leave it out here; with allow_unused=True its"
+                " gradient is None",
+                output=output,
+                name=name,
+            )
         yield diagnostic(
             self,
             event,
@@ -86,15 +101,9 @@ class UnusedGradInput(Rule):
                 output=output,
                 name=name,
             ),
-            text(
-                "RuntimeError: one of the differentiated Tensors appears to not have been used in the graph"
-            ),
-            why=text("a slice or copy made after the forward is a new tensor that the graph does not pass"),
-            help=text(
-                "compute `{output}` from `{name}`, or differentiate with respect to what did go in",
-                output=output,
-                name=name,
-            ),
+            text("RuntimeError: ... appears to not have been used in the graph"),
+            why=why,
+            help=help,
         )
 
 

@@ -201,6 +201,12 @@ class BackwardWithoutGraph(Rule):
                 "the gradient ends on line {row}: what is to be trained must reach the loss by a way around that line",
                 row=cut.place.row,
             )
+        elif "plain-gradient" in kinds:
+            grad = next(step for step in reversed(trail) if step.kind == "plain-gradient")
+            help = text(
+                "pass create_graph=True on line {row}: the gradient that comes back can then be differentiated",
+                row=grad.place.row,
+            )
         elif "frozen" in kinds:
             help = text("keep at least one parameter that the loss depends on trainable")
         elif "checkpointed" in kinds:

@@ -1,4 +1,4 @@
-"""Activation checkpoints that cut the graph."""
+"""Activation checkpoints: where a reentrant one cuts the graph, and where it cannot be used."""
 
 from __future__ import annotations
 
@@ -71,4 +71,92 @@ class ReentrantCheckpointWithoutGrad(Rule):
             text("its output does not require grad"),
             why=text("a reentrant checkpoint runs under no_grad and is tied to the graph only by its inputs"),
             help=text("pass use_reentrant=False"),
+        )
+
+
+class GradThroughReentrantCheckpoint(Rule):
+    """`autograd.grad`, or a backward to chosen inputs, passes a reentrant checkpoint.
+
+    ## Why torch refuses it
+
+    With `use_reentrant=True`, which is the default of torch 2.13, the checkpoint runs a whole backward of its own
+    inside. That adds gradients to the leaves, so it cannot be part of a backward that leaves some of them out.
+
+    ## What to do
+
+    Pass `use_reentrant=False`, or call `backward()` without `inputs=`.
+    """
+
+    name = "grad-through-reentrant-checkpoint"
+    words = (Word(rb"checkpoint\(", row=rb"\bcheckpoint\("),)
+    hears = ("checkpoint-reentrant-grad",)
+    examples = (
+        Example(
+            title="autograd.grad through a checkpoint",
+            bad="""
+                import torch
+                from torch.utils.checkpoint import checkpoint
+                x = torch.ones(2, requires_grad=True)
+                y = checkpoint(torch.sin, x, use_reentrant=True).sum()  # cause
+                torch.autograd.grad(y, x)  # error
+            """,
+            good="""
+                import torch
+                from torch.utils.checkpoint import checkpoint
+                x = torch.ones(2, requires_grad=True)
+                y = checkpoint(torch.sin, x, use_reentrant=False).sum()
+                torch.autograd.grad(y, x)
+            """,
+            raises="torch.utils.checkpoint is incompatible with",
+        ),
+        Example(
+            title="a backward to chosen inputs",
+            bad="""
+                import torch
+                from torch.utils.checkpoint import checkpoint
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                y = checkpoint(second, first(torch.ones(1, 2)), use_reentrant=True).sum()  # cause
+                y.backward(inputs=list(first.parameters()))  # error
+            """,
+            good="""
+                import torch
+                from torch.utils.checkpoint import checkpoint
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                y = checkpoint(second, first(torch.ones(1, 2)), use_reentrant=False).sum()
+                y.backward(inputs=list(first.parameters()))
+            """,
+            raises="torch.utils.checkpoint is incompatible with",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "the way to the inputs does not pass the checkpoint",
+            """
+                import torch
+                from torch.utils.checkpoint import checkpoint
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                y = checkpoint(first, torch.ones(1, 2, requires_grad=True), use_reentrant=True)
+                z = torch.ones(1, 2, requires_grad=True)
+                torch.autograd.grad(second(y + z).sum(), z)
+            """,
+        ),
+        NearMiss(
+            "a whole backward",
+            """
+                import torch
+                from torch.utils.checkpoint import checkpoint
+                x = torch.ones(2, requires_grad=True)
+                checkpoint(torch.sin, x, use_reentrant=True).sum().backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        yield diagnostic(
+            self,
+            event,
+            text("this backward goes only to some tensors, and passes a reentrant checkpoint on the way"),
+            text("RuntimeError: torch.utils.checkpoint is incompatible with .grad()"),
+            why=text("a reentrant checkpoint runs a whole backward of its own inside"),
+            help=text("pass use_reentrant=False to checkpoint"),
         )

@@ -173,7 +173,7 @@ class MixedDevices(Rule):
                 other=other,
                 device=device,
             ),
-            text("RuntimeError: expected all tensors to be on the same device"),
+            text("RuntimeError: Expected all tensors to be on the same device"),
             why=text(
                 "an operation runs on one device; only tensors without dimensions may come from the CPU"
             ),
@@ -350,7 +350,7 @@ class InPlaceCast(Rule):
                 target=target,
                 result=result,
             ),
-            text("RuntimeError: result type can't be cast to the desired output type"),
+            text("RuntimeError: result type ... can't be cast to the desired output type"),
             why=text("what is written in place keeps the dtype of the tensor it is written to"),
             help=text("make `{name}` floating point", name=name),
         )

@@ -259,7 +259,9 @@ class InPlaceOnView(Rule):
             self,
             event,
             text(templates[event.kind], name=name),
-            text("RuntimeError: this view must not be modified in place"),
+            text("RuntimeError: A view was created in no_grad mode and is being modified inplace")
+            if event.kind == "no-grad-view-in-place"
+            else text("RuntimeError: Output ... is a view and is being modified inplace"),
             why=text("autograd cannot tell what a write through such a view does to the tensor behind it"),
             help=text(helps[event.kind]),
         )

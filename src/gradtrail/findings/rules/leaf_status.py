@@ -459,7 +459,7 @@ class RequiresGradOnIntegers(Rule):
             self,
             event,
             text("`{name}` has dtype {dtype} and cannot require grad", name=name, dtype=dtype),
-            text("RuntimeError: only Tensors of floating point and complex dtype can require gradients"),
+            text("RuntimeError: ... Tensors of floating point ... dtype can require gradients"),
             why=text("a gradient is a real number, so only floating point and complex tensors carry one"),
             help=text("make it floating point where it is created, or convert it with .float() first"),
         )

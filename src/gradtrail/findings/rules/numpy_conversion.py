@@ -389,7 +389,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
             text("`{name}` requires grad, so it cannot be made into a numpy array", name=name),
             text("RuntimeError: Can't call numpy() on Tensor that requires grad")
             if event.kind == "numpy-requires-grad"
-            else text("TypeError: unsupported operand type(s) for an array and a tensor"),
+            else text("TypeError: unsupported operand type(s) for ..."),
             why=text("an array has no gradient: what is computed with it is lost to autograd"),
             help=help,
         )
@@ -452,7 +452,7 @@ class NumpyOfTensorOffCpu(Rule):
             self,
             event,
             text(template, name=name, device=event.fields.get("device", "")),
-            text("TypeError: can't convert device type tensor to numpy"),
+            text("TypeError: can't convert ... device type tensor to numpy"),
             why=text("numpy reads memory of the CPU only"),
             help=text("use what `{code}.cpu()` returns", code=code_of(event)),
         )

@@ -293,7 +293,7 @@ class NonTensorInOptimizer(Rule):
                 name=name,
             )
             label, help = (
-                "TypeError: params should be an iterable of Tensors or dicts",
+                "TypeError: params argument given to the optimizer should be an iterable of Tensors or dicts",
                 text("put it into a list: `[{name}]`", name=name),
             )
         elif event.kind == "optimizer-not-iterable":

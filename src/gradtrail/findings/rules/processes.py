@@ -340,7 +340,9 @@ class DeepcopyOfNonLeaf(Rule):
             self,
             event,
             text("`{name}` is computed and cannot be deep-copied", name=name),
-            text("RuntimeError: Only Tensors created explicitly by the user support the deepcopy protocol"),
+            text(
+                "RuntimeError: Only Tensors created explicitly by the user ... support the deepcopy protocol"
+            ),
             why=text("a copy of a computed tensor would need a copy of its graph"),
             help=text("copy `{code}.detach()`, or use clone()", code=code_of(event)),
         )

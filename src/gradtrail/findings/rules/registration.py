@@ -120,7 +120,7 @@ class TensorOverParameter(Rule):
             text("`{target}` is a registered Parameter and takes no plain tensor", target=target)
             if assigned
             else text("`{target}` is to be registered as a parameter and is a plain tensor", target=target),
-            text("TypeError: cannot assign a tensor as parameter (torch.nn.Parameter or None expected)"),
+            text("TypeError: cannot assign ... as parameter ... (torch.nn.Parameter or None expected)"),
             why=text("a plain tensor there would neither be trained nor saved"),
             help=text(
                 "write the values in place under no_grad: `{target}.copy_(...)`, or wrap them in nn.Parameter",

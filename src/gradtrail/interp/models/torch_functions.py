@@ -6,6 +6,7 @@ from typing import Any
 
 from gradtrail.interp.expressions import AVAILABLE
 from gradtrail.interp.frames import Frame, PathEnds
+from gradtrail.interp.graph import gradient_kind
 from gradtrail.interp.models.registry import argument, calls, method
 from gradtrail.interp.models.tensor import flag, known
 from gradtrail.interp.operands import device_from, plain_size, plain_value
@@ -404,7 +405,7 @@ def autograd_grad(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fram
             accumulate=False,
             allow_unused=None,
         )
-        gradient = m.unknown_tensor(node, frame, "gradient")
+        gradient = m.unknown_tensor(node, frame, gradient_kind(create))
         if create is False:
             gradient.requires, gradient.leaf = NO, LEAF
         return Sequence("tuple", (), gradient)
@@ -558,6 +559,7 @@ def _tied(m: Any, result: Any, given: Args, requires: int, node: Any, frame: Fra
             origin,
             m.serial(),
         )
+        made.node.whole = True
     return made
 
 
