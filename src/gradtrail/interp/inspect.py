@@ -34,6 +34,7 @@ from gradtrail.interp.values import (
     edge_of,
 )
 from gradtrail.laws import shapes
+from gradtrail.laws.node_names import told_node
 from gradtrail.laws.text import Text, text
 from gradtrail.source.files import SourceFiles
 from gradtrail.source.place import Place
@@ -82,7 +83,7 @@ def values_at(filename: str, row: int, name: str | None = None) -> list[ValueSee
     those of all times together. Raises `Unreadable`.
     """
     filename = os.path.abspath(filename)
-    found: dict[str, tuple[Any, Any, Frame]] = {}
+    found: dict[str, ValueSeen] = {}
     project = Project(SourceFiles())
 
     def take(node: Any, frame: Frame, value: Any) -> None:
@@ -90,22 +91,37 @@ def values_at(filename: str, row: int, name: str | None = None) -> list[ValueSee
             node.end_lineno or node.lineno
         ):
             return
-        if frame.space.filename != filename:
+        machine = project.machine
+        if frame.space.filename != filename or machine is None:
             return
         root = ast.unparse(node)
         for called, held in _tensors_held(root, value):
-            if name is not None and name not in (root, called):
-                continue
-            known = found.get(called)
-            machine = project.machine
-            if known is not None and known[0] is not held and machine is not None:
-                held = machine.join(known[0], held)
-            found[called] = (held, node, frame)
+            if name is None or name in (root, called):
+                seen = _value_seen(machine, called, held, node, frame)
+                found[called] = _together(found[called], seen) if called in found else seen
 
     interpret(project, filename, on_value=take)
-    machine = project.machine
-    assert machine is not None
-    return [_value_seen(machine, called, *what) for called, what in found.items() if type(what[0]) is Tensor]
+    return list(found.values())
+
+
+def _together(one: ValueSeen, other: ValueSeen) -> ValueSeen:
+    """What holds at both of two times: what differs is not known. The trail is that of the later time."""
+    facts = {
+        label: fact if other.facts.get(label) == fact else text("not known")
+        for label, fact in one.facts.items()
+        if label in other.facts
+    }
+    reaches = other.reaches
+    if one.reaches is not None and other.reaches is not None and one.reaches != other.reaches:
+        ways = one.reaches.below if one.reaches.text == _SEVERAL else (one.reaches,)
+        if other.reaches not in ways:
+            reaches = Reached(_SEVERAL, None, (*ways, other.reaches))
+        else:
+            reaches = one.reaches
+    return ValueSeen(other.name, facts, other.trail, reaches)
+
+
+_SEVERAL = text("one of several, by the branch taken or the round")
 
 
 def _tensors_held(spelled: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Tensor]]:
@@ -141,8 +157,8 @@ def told_facts(tensor: Tensor) -> dict[str, Text]:
         known = node is not None and node.kind == "op" and node.name
         if tensor.leaf & NON_LEAF == 0:
             facts["grad_fn"] = text("none")
-        elif known and node is not None:
-            facts["grad_fn"] = text("{name}", name=node.name)
+        elif known and node is not None and _is_one_node(node):
+            facts["grad_fn"] = _node_words(node)
     if tensor.parameter is not False:
         words = {True: "yes", "cpu": "only where the device is the CPU"}
         facts["Parameter"] = text(words.get(tensor.parameter, "not known"))
@@ -154,6 +170,19 @@ def told_facts(tensor: Tensor) -> dict[str, Text]:
         sizes = ", ".join("?" if size is None else str(size) for size in tensor.shape)
         facts["shape"] = text("({sizes})", sizes=sizes + ("," if len(tensor.shape) == 1 else ""))
     return facts
+
+
+def _is_one_node(node: Node) -> bool:
+    """Whether torch makes one node with this name, and not several for the parts of the operation."""
+    return node.function is not None or node.whole or "Backward" in node.name or node.name == "CopySlices"
+
+
+def _node_words(node: Node) -> Text:
+    """A node by its name in torch; where the number behind it is not known, dots stand for it."""
+    if not _is_one_node(node):
+        return text("`{name}`, made of several operations", name=node.name)
+    own = node.function is not None or node.whole  # of a custom Function: its class, without a number
+    return text("{name}", name=node.name if own else told_node(node.name))
 
 
 def _leaf_words(tensor: Tensor) -> Text:
@@ -185,11 +214,11 @@ def _station(machine: Machine, edge: Node | Tensor, depth: int, seen: set[int]) 
     place = machine.place(edge.origin.node, edge.origin.frame)
     if edge.kind == "opaque":
         return Reached(text("what lies behind this is not known"), place)
-    label = text("{name}", name=edge.name)
+    label = _node_words(edge)
     if not edge.name or edge.kind == "join":
-        label = text("one of several, by the branch taken")
+        label = _SEVERAL
     if edge.serial in seen or depth >= _DEEPEST_TREE:
-        return Reached(text("{name} ...", name=edge.name or "..."), place)
+        return Reached(text("{node}, as above", node=label) if edge.serial in seen else text("..."), place)
     seen.add(edge.serial)
     below = [_station(machine, one, depth + 1, seen) for one in edge.edges[:_WIDEST_TREE]]
     cuts = [

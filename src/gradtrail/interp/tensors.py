@@ -158,8 +158,11 @@ class Tensors(Moves):
             if type(result) is Tensor and type(inverse) is Tensor:
                 result.steps = inverse.steps  # what is written there is a division
             return result
-        if special is not None:
-            return self.apply(special, [tensor], {}, node, frame)
+        if special is not None:  # `2 ** x` keeps what exp keeps
+            result = self.apply(special, [tensor], {}, node, frame)
+            if type(result) is Tensor and result.node is not None and result.node.kind == "op":
+                result.node.name = "PowBackward2"
+            return result
         return self.doubtful_result(tensor, node, frame)
 
     def refresh(self, tensor: Tensor) -> None:

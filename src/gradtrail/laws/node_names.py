@@ -42,6 +42,11 @@ def node_name(operation: str, node: str, given: Mapping[str, str], shapes: Seque
     return node
 
 
+def told_node(node: str) -> str:
+    """A node's name for people: dots stand for a number that is not known, as in `ClampBackward...`."""
+    return node + "..." if node.endswith("Backward") else node
+
+
 def _linear(node: str, given: Mapping[str, str], shapes: Sequence[Shape]) -> str:
     first = shapes[0] if shapes else None
     if first is None or len(first) != 2:

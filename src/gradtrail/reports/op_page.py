@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradtrail.laws.messages import message
+from gradtrail.laws.node_names import told_node
 from gradtrail.laws.operations import Operation
 from gradtrail.laws.text import Text, say, text
 from gradtrail.reports.cells import padded, wrap
@@ -235,7 +236,7 @@ def _node(operation: Operation) -> list[Text]:
         return [text("NotImplemented: torch has no formula for its gradient, and backward raises")]
     told = []
     if operation.node:
-        told.append(text("{node} where the result requires grad", node=operation.node))
+        told.append(text("{node} where the result requires grad", node=told_node(operation.node)))
     elif not operation.exact_saves:
         told.append(text("several nodes: it is composed of other operations"))
     if operation.gradient == "zero":

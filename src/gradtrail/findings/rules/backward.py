@@ -433,13 +433,21 @@ class SecondBackward(Rule):
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name, carried = name_of(event), str(event.fields.get("carried", ""))
         headline = text("backward from `{name}` meets a part of the graph that was freed before", name=name)
+        row = event.fields.get("row", "")
         help = text(
-            "both go through `{op}` on line {row}: where only one of the two is to train it, detach its result on the way"
-            " into the other; else compute it again, or, where nothing is updated in between, go backward once from the"
-            " sum, or give the first backward retain_graph=True",
-            op=event.fields.get("op", ""),
-            row=event.fields.get("row", ""),
+            "both backwards go through line {row}: where one of the losses is not to train what lies before it, detach"
+            " what that line gives on the way into that loss; else compute it again, or, where nothing is updated in"
+            " between, go backward once from the sum, or give the first backward retain_graph=True",
+            row=row,
         )
+        if carried and not event.fields.get("carried_in_tuple"):
+            help = text(
+                "both backwards go through what made `{carried}` on line {row}: compute the loss that is not to train"
+                " it from `{carried}.detach()`; where both train it, compute `{carried}` again, or, where nothing is updated"
+                " in between, go backward once from the sum, or give the first backward retain_graph=True",
+                carried=carried,
+                row=row,
+            )
         if event.fields.get("same_place"):
             headline = text(
                 "backward from `{name}` meets a part of the graph that this same line freed before", name=name
