@@ -97,6 +97,24 @@ class Misshapen(torch.autograd.Function):
         return torch.ones(7)
 
 
+class Saving(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(3)
+        return x * 3
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        return grad * 3
+
+
+def nan_in_anomaly_mode() -> None:
+    x = torch.zeros(2, requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        (x.sqrt() * x).sum().backward()
+
+
 class Dirty(torch.autograd.Function):
     """Writes its input."""
 
@@ -244,6 +262,9 @@ SCENES: dict[str, Callable[[], object]] = {
     "requires-grad-integer": lambda: torch.tensor([1], requires_grad=True),
     "requires-grad-integer-method": lambda: torch.tensor([1]).requires_grad_(),
     "deepcopy-non-leaf": lambda: copy.deepcopy(w() * 2),
+    "function-saves-other": lambda: Saving.apply(w()),
+    "nan-gradient": nan_in_anomaly_mode,
+    "grad-of-non-leaf": lambda: (w() * 1).grad,
     "gradient-missing": lambda: torch.ones(2, requires_grad=True).grad.zero_(),  # noqa: PLW0108
     "no-grad-not-called": lambda: (
         torch.no_grad.__enter__ and exec("with torch.no_grad: pass", {"torch": torch})

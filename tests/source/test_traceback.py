@@ -70,7 +70,7 @@ def test_a_test_run() -> None:
         "    def test_a():\n>       x.numpy()\nE       RuntimeError: no\n\ntest_a.py:4: RuntimeError\n"
     )
     assert (raised.error, raised.message) == ("RuntimeError", "no")
-    assert raised.frames[-1] == Frame("test_a.py", 4)
+    assert raised.frames[-1] == Frame("test_a.py", 4, "", "x.numpy()")
 
 
 def test_a_chain_of_errors_in_their_order() -> None:

@@ -209,15 +209,86 @@ FAMILIES: dict[str, Family] = {
         text("neither: the backward itself is to be put right"),
     ),
     "processes": Family(
+        (_LEAF, _REQUIRES),
+        text("detach, for what goes to another process; parameters are shared as they are"),
+    ),
+    "ddp": Family(
         (
-            _LEAF,
-            _REQUIRES,
+            Check(
+                "[n for n, p in model.named_parameters() if p.requires_grad]",
+                text("the parameters that DDP will wait for"),
+            ),
             Check(
                 "[n for n, p in model.named_parameters() if p.grad is None]",
                 text("the parameters that got no gradient"),
             ),
         ),
-        text("detach, for what goes to another process; parameters are shared as they are"),
+        text(
+            "neither: DDP waits for a gradient of each parameter that requires grad when it wraps the module. Let the"
+            " loss depend on all of them, or pass find_unused_parameters=True; do not wrap a module that is frozen"
+        ),
+    ),
+    "nan": Family(
+        (
+            Check("torch.autograd.set_detect_anomaly(True)", text("names the forward line")),
+            Check(
+                "t.isfinite().all()", text("print it for what goes into that line, and for what comes out")
+            ),
+        ),
+        text(
+            "neither: they hide the gradient and leave the nan. Keep the input away from the point where the derivative"
+            " is infinite, before the operation and not after it"
+        ),
+    ),
+    "untracked": Family(
+        (_REQUIRES, _GRAD_FN, _MODE),
+        text(
+            "neither: they are how a tensor comes to require no grad. It has to require grad first, because you asked"
+            " for it with requires_grad_(), or because it is computed from something that does"
+        ),
+    ),
+    "derivative": Family(
+        (_GRAD_FN,),
+        text(
+            "detach what goes in, when nothing before this operation is to learn through it; else an operation that"
+            " has a derivative"
+        ),
+    ),
+    "detach-view": Family(
+        (_BASE, _GRAD_FN),
+        text(
+            "detach, not detach_: `x = x.detach()` gives a tensor without history, and the view stays as it was"
+        ),
+    ),
+    "out": Family(
+        (_REQUIRES, _MODE),
+        text(
+            "either, when nothing of this is trained: detach the arguments, or compute under no_grad. Else leave"
+            " out= away, and keep the tensor that comes back"
+        ),
+    ),
+    "complex": Family(
+        (_DTYPE,),
+        text("neither: a loss is a real number; take `.real` or `.abs()` of it, and call backward on that"),
+    ),
+    "mode": Family(
+        (_MODE,),
+        text("no_grad, with parentheses: `with torch.no_grad():`"),
+    ),
+    "init": Family(
+        (Check("list(model.named_parameters())", text("the parameters that an optimizer will see")),),
+        text("neither: call `super().__init__()` before the first parameter or module is assigned"),
+    ),
+    "tensor-already": Family(
+        (Check("type(t)", text("torch.Tensor for a tensor, numpy.ndarray for an array")),),
+        text("neither: it is a tensor already; use it as it is, or torch.as_tensor, which takes both"),
+    ),
+    "array": Family(
+        (Check("type(t)", text("torch.Tensor for a tensor, numpy.ndarray for an array")), _REQUIRES),
+        text(
+            "detach with numpy(), when it is to be computed in numpy: `a * t.detach().numpy()`. no_grad does not help."
+            " Neither, when a gradient is wanted: make a tensor of the array, `torch.from_numpy(a) * t`"
+        ),
     ),
 }
 
@@ -227,7 +298,7 @@ _FAMILY_OF: dict[str, str] = {
     "flag-of-non-leaf": "flag",
     "requires-grad-integer": "dtype",
     "numpy-requires-grad": "numpy",
-    "array-times-tensor": "numpy",
+    "array-times-tensor": "array",
     "numpy-off-cpu": "numpy",
     "leaf-in-place": "in-place-leaf",
     "leaf-view-in-place": "in-place-leaf",
@@ -235,31 +306,33 @@ _FAMILY_OF: dict[str, str] = {
     "no-grad-view-in-place": "in-place-view",
     "function-view-in-place": "in-place-view",
     "expanded-in-place": "in-place-view",
-    "detach-view-in-place": "in-place-view",
+    "detach-view-in-place": "detach-view",
     "saved-modified": "in-place-saved",
-    "out-requires-grad": "in-place-saved",
+    "out-requires-grad": "out",
     "backward-twice": "twice",
     "backward-no-grad-fn": "backward",
     "backward-non-scalar": "scalar",
     "grad-unused": "input",
     "grad-input-not-tracked": "input",
-    "hook-of-untracked": "backward",
-    "retain-grad-of-untracked": "backward",
-    "derivative-missing": "backward",
+    "hook-of-untracked": "untracked",
+    "retain-grad-of-untracked": "untracked",
+    "derivative-missing": "derivative",
     "backward-gradient-shape": "scalar",
-    "backward-off-dtype": "dtype",
-    "no-grad-not-called": "backward",
+    "backward-off-dtype": "complex",
+    "no-grad-not-called": "mode",
     "gradient-missing": "gradient",
+    "grad-of-non-leaf": "gradient",
+    "nan-gradient": "nan",
     "once-differentiable": "function",
     "register-non-leaf-parameter": "module",
-    "module-not-initialized": "module",
+    "module-not-initialized": "init",
     "assign-over-parameter": "module",
     "register-parameter": "module",
-    "from-numpy-of-tensor": "numpy-memory",
+    "from-numpy-of-tensor": "tensor-already",
     "result-type-cast": "dtype",
     "index-dtype": "dtype",
-    "ddp-frozen": "processes",
-    "ddp-unused": "processes",
+    "ddp-frozen": "ddp",
+    "ddp-unused": "ddp",
     "dataloader-grad": "processes",
     "serialize-non-leaf": "processes",
     "checkpoint-reentrant-grad": "checkpoint",
@@ -276,12 +349,9 @@ _BY_PREFIX = (
 )
 
 SAME_AS: dict[str, str] = {
-    "leaf-in-place-function": "leaf-in-place",
     "requires-grad-integer-method": "requires-grad-integer",
     "device-mismatch-recurrent": "device-mismatch",
     "device-mismatch-convolution": "device-mismatch",
-    "dlpack-requires-grad": "numpy-requires-grad",
-    "optimizer-duplicate": "optimizer-two-groups",
     "checkpoint-no-grad": "checkpoint-cut",
 }
 """Refusals in other words."""
@@ -464,6 +534,28 @@ PAGES: dict[str, Page] = {
             ),
         ),
     ),
+    "numpy-neg": Page(
+        text(
+            "torch has put off a change of sign, and shares memory in which it is not done; an array knows nothing of that"
+        ),
+        text("call resolve_neg() first, which does it"),
+        (
+            Example(
+                "the imaginary part of a conjugate",
+                """
+                import torch
+                spectrum = torch.fft.fft(torch.ones(8))
+                spectrum.conj().imag.numpy()  # error
+                """,
+                """
+                import torch
+                spectrum = torch.fft.fft(torch.ones(8))
+                spectrum.conj().imag.resolve_neg().numpy()
+                """,
+                raises="Can't call numpy() on Tensor that has negative bit set",
+            ),
+        ),
+    ),
     "numpy-sparse": Page(
         text("a sparse tensor keeps indices and values, while an array of numpy keeps every element"),
         text("call to_dense() first, or take indices() and values()"),
@@ -485,22 +577,211 @@ PAGES: dict[str, Page] = {
         ),
     ),
     "numpy-dtype": Page(
-        text("numpy has no bfloat16, so there is no array that could share this memory"),
-        text("convert to float32 first, which holds every value of bfloat16"),
+        text("numpy has no bfloat16, no float8, no complex numbers of 16 bits, and no quantized types"),
+        text("convert to a type that numpy has, or, for a quantized tensor, call dequantize() or int_repr()"),
         (
             Example(
-                "the output of a model in bfloat16",
+                "a bfloat16 result",
                 """
                 import torch
-                y = torch.zeros(2, dtype=torch.bfloat16)
-                y.numpy()  # error
+                x = torch.ones(2, dtype=torch.bfloat16)
+                x.numpy()  # error
                 """,
                 """
                 import torch
-                y = torch.zeros(2, dtype=torch.bfloat16)
-                y.float().numpy()
+                x = torch.ones(2, dtype=torch.bfloat16)
+                x.float().numpy()
                 """,
                 raises="Got unsupported ScalarType",
+            ),
+            Example(
+                "complex numbers of 16 bits",
+                """
+                import torch
+                x = torch.ones(2, dtype=torch.complex32)
+                x.numpy()  # error
+                """,
+                """
+                import torch
+                x = torch.ones(2, dtype=torch.complex32)
+                x.to(torch.complex64).numpy()
+                """,
+                raises="Got unsupported ScalarType",
+            ),
+        ),
+    ),
+    "nan-gradient": Page(
+        text(
+            "the backward of the operation that is named gave nan: mostly an infinite derivative times zero. torch looks"
+            " for it only in anomaly mode; without, the nan goes on into every parameter behind it"
+        ),
+        text(
+            "keep the input of the operation away from the point where its derivative is infinite. Masking the result"
+            " comes too late: zero times infinity is nan"
+        ),
+        (
+            Example(
+                "the square root of zero",
+                """
+                import torch
+                torch.autograd.set_detect_anomaly(True)
+                x = torch.zeros(2, requires_grad=True)
+                (x.sqrt() * x).sum().backward()  # error
+                """,
+                """
+                import torch
+                torch.autograd.set_detect_anomaly(True)
+                x = torch.zeros(2, requires_grad=True)
+                ((x + 1e-8).sqrt() * x).sum().backward()
+                """,
+                raises="returned nan values in its",
+            ),
+            Example(
+                "torch.where behind the logarithm",
+                """
+                import torch
+                torch.autograd.set_detect_anomaly(True)
+                x = torch.tensor([0.0, 1.0], requires_grad=True)
+                torch.where(x > 0, x.log(), 0.0).sum().backward()  # error
+                """,
+                """
+                import torch
+                torch.autograd.set_detect_anomaly(True)
+                x = torch.tensor([0.0, 1.0], requires_grad=True)
+                torch.where(x > 0, x.clamp(min=1e-8).log(), 0.0).sum().backward()
+                """,
+                raises="returned nan values in its",
+            ),
+        ),
+    ),
+    "function-saves-other": Page(
+        text("save_for_backward watches versions and breaks cycles for tensors; it takes nothing else"),
+        text(
+            "keep numbers, flags and tuples as attributes of ctx, and each tensor by itself in save_for_backward"
+        ),
+        (
+            Example(
+                "a number among the tensors",
+                """
+                import torch
+
+                class Scale(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x, factor):
+                        ctx.save_for_backward(x, factor)  # cause
+                        return x * factor
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        x, factor = ctx.saved_tensors
+                        return grad * factor, None
+
+                Scale.apply(torch.ones(2, requires_grad=True), 3)  # error
+                """,
+                """
+                import torch
+
+                class Scale(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x, factor):
+                        ctx.factor = factor
+                        return x * factor
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return grad * ctx.factor, None
+
+                Scale.apply(torch.ones(2, requires_grad=True), 3)
+                """,
+                raises="save_for_backward can only save variables",
+            ),
+        ),
+    ),
+    "dlpack-requires-grad": Page(
+        text("the other library knows no gradients: what it computes with this memory is lost to autograd"),
+        text("detach the tensor first, or stay with torch where the gradient is wanted"),
+        (
+            Example(
+                "numpy by way of DLPack",
+                """
+                import numpy
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                numpy.from_dlpack(w)  # error
+                """,
+                """
+                import numpy
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                numpy.from_dlpack(w.detach())
+                """,
+                raises="Can't export tensors that require gradient",
+            ),
+        ),
+    ),
+    "optimizer-duplicate": Page(
+        text("a parameter that stands twice in a group is updated twice in each step"),
+        text(
+            "hand each parameter over once: `dict.fromkeys(parameters)` drops the second ones and keeps the order"
+        ),
+        (
+            Example(
+                "a shared layer, listed for each of its users",
+                """
+                import torch
+                shared = torch.nn.Linear(2, 2)
+                parameters = [*shared.parameters(), *shared.parameters()]
+                torch.optim.SGD(parameters, lr=0.1)  # error
+                """,
+                """
+                import torch
+                shared = torch.nn.Linear(2, 2)
+                parameters = [*shared.parameters(), *shared.parameters()]
+                torch.optim.SGD(dict.fromkeys(parameters), lr=0.1)
+                """,
+                raises="optimizer contains a parameter group with duplicate parameters",
+            ),
+        ),
+    ),
+    "leaf-in-place-function": Page(
+        text("a Function that writes its input in place takes part in the graph, and would write a leaf"),
+        text("let the Function write a clone, or hand it a computed tensor"),
+        (
+            Example(
+                "mark_dirty on a leaf",
+                """
+                import torch
+
+                class Double(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        ctx.mark_dirty(x)
+                        return x.mul_(2)
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return grad * 2
+
+                w = torch.ones(2, requires_grad=True)
+                Double.apply(w)  # error
+                """,
+                """
+                import torch
+
+                class Double(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        ctx.mark_dirty(x)
+                        return x.mul_(2)
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return grad * 2
+
+                w = torch.ones(2, requires_grad=True)
+                Double.apply(w.clone())
+                """,
+                raises="a leaf Variable that requires grad",
             ),
         ),
     ),

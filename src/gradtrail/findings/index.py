@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradtrail.source.words import Word
 
 MODULES: dict[str, str] = {
+    "array-operator-tensor": "numpy_conversion",
     "backward-from-non-scalar": "backward",
     "backward-without-graph": "backward",
     "deepcopy-of-non-leaf": "processes",
@@ -96,7 +97,6 @@ HEARS: dict[str, tuple[str, ...]] = {
     "no-grad-view-in-place": ("in_place",),
     "non-leaf-optimizer": ("leaf_status",),
     "numpy-conj": ("numpy_conversion",),
-    "numpy-neg": ("numpy_conversion",),
     "numpy-off-cpu": ("numpy_conversion",),
     "numpy-requires-grad": ("numpy_conversion",),
     "once-differentiable": ("autograd_grad",),
@@ -167,6 +167,7 @@ WORDS: tuple[Word, ...] = (
     Word(b'nll_loss'),
     Word(b'np\\.(?:array|asarray|mean|stack|concatenate|sum|max|min|std)\\('),
     Word(b'num_workers *= *[1-9]'),
+    Word(b'numpy'),
     Word(b'once_differentiable'),
     Word(b'optim import ', row=b'import (?!Optimizer$|lr_scheduler$)'),
     Word(b'optim\\.(?!Optimizer\\b|lr_scheduler\\b)[A-Z]'),

@@ -60,6 +60,12 @@ _DUNDER = {
 _NO_OPERANDS = frozenset((Sequence, Mapping, Instance))
 """Where a tensor should stand torch refuses these: the program is not what it is taken for."""
 
+_OF_ARRAYS = {
+    "__add__": "+", "__sub__": "-", "__mul__": "*", "__matmul__": "@", "__pow__": "**", "__floordiv__": "//",
+    "__mod__": "%",
+}  # fmt: skip
+"""Operators that refuse a tensor on the right of an array, whether it requires grad or not (torch 2.13, numpy 2)."""
+
 _DEVICE_FREE = frozenset(
     (
         "to",
@@ -90,9 +96,12 @@ class Tensors(Moves):
         if may_be_tensor(left):
             return self.doubtful_result(right, node, frame)
         if type(left) is Array:
-            arithmetic = name in ("__add__", "__sub__", "__mul__", "__truediv__")
-            if arithmetic and right.requires == YES and self.modes.grad_mode:
-                self.refuse("array-times-tensor", node, frame, self.seen(right, node, frame))
+            if name == "__truediv__":
+                self.to_numpy(right, node, frame, "operator")
+            elif name in _OF_ARRAYS and right.requires == YES:
+                self.refuse(
+                    "array-times-tensor", node, frame, self.seen(right, node, frame), op=_OF_ARRAYS[name]
+                )
             return UNKNOWN
         if name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
             return self.apply(_MIRROR[name], [right, left], {}, node, frame)

@@ -97,13 +97,17 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "Can't call numpy() on Tensor that has negative bit set",
         "numpy has no lazy bits",
     ),
-    "numpy-dtype": ("TypeError", "Got unsupported ScalarType", "numpy has no bfloat16"),
+    "numpy-dtype": ("TypeError", "Got unsupported ScalarType", "numpy has not every dtype"),
     "dlpack-requires-grad": (
         "BufferError",
         "Can't export tensors that require gradient",
         "numpy has no gradients",
     ),
-    "array-times-tensor": ("TypeError", "unsupported operand type(s) for", "numpy has no gradients"),
+    "array-times-tensor": (
+        "TypeError",
+        "unsupported operand type(s) for",
+        "operators do not mix arrays and tensors",
+    ),
     "from-numpy-of-tensor": ("TypeError", "expected np.ndarray (got Tensor)", "from_numpy takes arrays"),
     # in place
     "leaf-in-place": (
@@ -311,6 +315,17 @@ _ROWS: dict[str, tuple[str, ...]] = {
         "RuntimeError",
         "returned an invalid gradient",
         "a gradient has its tensor's shape",
+    ),
+    "function-saves-other": (
+        "TypeError",
+        "save_for_backward can only save variables",
+        "save_for_backward keeps tensors",
+    ),
+    "nan-gradient": ("RuntimeError", "returned nan values in its", "anomaly mode refuses a gradient of nan"),
+    "grad-of-non-leaf": (
+        "UserWarning",
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed",
+        "gradients are kept at leaves",
     ),
     "function-legacy": (
         "RuntimeError",

@@ -7,6 +7,7 @@ read where people have quoted them in public, and patterns for texts whose stabl
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -80,7 +81,7 @@ _ROWS: tuple[Wording, ...] = (
     Wording("device-mismatch", r"expected all tensors to be on the same device", "seen in 2021 to 2025",
             "makaishi2/pytorch_book_info#11"),
     Wording("device-mismatch",
-            r"tensor for (?:argument #\d+ '\w+'|'\w+') is on \w+, .*but expected (?:it|them) to be on \w+",
+            r"tensor for (?:argument #\d+ '\w+'|'\w+') is on \w+, .{0,120}but expected (?:it|them) to be on \w+",
             "seen in 2021 to 2024", "something678/TodKat#4"),
     Wording("device-mismatch", r"input, output and indices must be on the current device", "seen in 2021 and 2022",
             "yuhaozhang/summarize-radiology-findings#7"),
@@ -114,7 +115,7 @@ _ROWS: tuple[Wording, ...] = (
     Wording("dtype-mismatch-matmul",
             r"input type \([\w.: ]+\) and (?:weight|bias) type \([\w.: ]+\) should be the same",
             "seen in 2017 to 2024", "bitsandbytes-foundation/bitsandbytes#140"),
-    Wording("dtype-mismatch-matmul", r"expected object of scalar type (\w+) but got scalar type (?!\1)\w+",
+    Wording("dtype-mismatch-matmul", r"expected object of scalar type (double|float|half|bfloat16) but got scalar type (?!\1)\w+",
             "seen with 1.2, in 2018 to 2022", "pytorch/pytorch#11951"),
     Wording("dtype-mismatch-matmul",
             r"expected object of type (?:variable\[)?torch\.[\w.]+\]? but found type (?:variable\[)?torch\.",
@@ -125,12 +126,14 @@ _ROWS: tuple[Wording, ...] = (
     Wording("dtype-mismatch-matmul",
             r"expected device ([\w:]+) and dtype (\w+) but got device \1 and dtype (?!\2\b)\w+",
             "seen with 1.2, in 2021 and 2022", "bubbliiiing/arcface-pytorch#8"),
-    Wording("dtype-mismatch-matmul", r"expected (\w+) tensor ?\(got (?!\1\b)\w+ tensor\)", "seen in 2017",
+    Wording("dtype-mismatch-matmul", r"expected (double|float|half|long|int|byte) tensor ?\(got"
+            r" (?!\1\b)(?:double|float|half|long|int|byte) tensor\)", "seen in 2017",
             "pytorch/pytorch#2138"),
-    Wording("dtype-mismatch-matmul", r"expected scalar type (\w+) but found (?!\1)\w+", "seen in 2020 to 2026",
+    Wording("dtype-mismatch-matmul",
+            r"expected (?:\w+ )?scalar type (double|float|half|bfloat16) but found (?!\1)\w+", "seen in 2020 to 2026",
             "OUCMachineLearning/OUCML#24"),
     Wording("dtype-mismatch-matmul",
-            r"(?:mat1 and mat2|self and mat2|input and weight|expected m1 and m2).*same dtype",
+            r"(?:expected )?(?:mat1 and mat2|self and mat2|input and weight|m1 and m2)[\w ]{1,40}same dtype",
             "seen in 2023 to 2025", "zjukg/KoPA#11"),
     Wording("requires-grad-integer",
             r"only tensors of floating point (?:and complex )?dtype can require gradients",
@@ -151,7 +154,7 @@ _ROWS: tuple[Wording, ...] = (
     Wording("module-not-initialized",
             r"cannot assign (?:parameters?|module|buffer|parameter) before module\.__init__\(\) call",
             "seen in 2019 to 2026", "sinAshish/Multi-Scale-Attention#14"),
-    Wording("optimizer-closure-missing", r"step\(\) missing 1 required positional argument: 'closure'",
+    Wording("optimizer-closure-missing", r"(?:lbfgs\.)?step\(\) missing 1 required positional argument: 'closure'",
             "seen with 1.0 and 1.7, in 2018 to 2025", "pyro-ppl/pyro#1674"),
     Wording("optimizer-not-tensor", r"optimizer can only optimize (?:variables|tensors), but one of the params is",
             "seen in 2024", "zju-bmi-lab/SpikingNeRF#9"),
@@ -159,7 +162,7 @@ _ROWS: tuple[Wording, ...] = (
             r"params argument given to the optimizer should be an iterable of (?:variables|tensors) or dicts",
             "seen in 2024", "KaiyangZhou/Dassl.pytorch#67"),
     Wording("array-times-tensor",
-            r"unsupported operand type\(s\) for [^:]+: '(?:numpy\.ndarray' and '(?:tensor|parameter)|tensor' and"
+            r"unsupported operand type\(s\) for [^:]{1,12}: '(?:numpy\.ndarray' and '(?:tensor|parameter)|tensor' and"
             r" 'numpy\.ndarray)'", "seen with 1.7, in 2021 and 2024", "pytorch/pytorch#59237"),
     Wording("dtype-mismatch", r"found dtype (\w+) but expected (?!\1)\w+", "seen with 1.8, in 2020 to 2024",
             "Rickyyy-zh/yolov7_3d#8"),
@@ -175,7 +178,7 @@ _ROWS: tuple[Wording, ...] = (
     Wording("index-dtype",
             r"expected tensor for argument #\d+ 'indices' to have (?:scalar type|one of the following scalar types:?)",
             "seen with 1.7, in 2018 to 2025", "THUwangcy/ReChorus#12"),
-    Wording("derivative-missing", r"derivative for '?[\w.:]+'? is not implemented", "seen in 2017 to 2024",
+    Wording("derivative-missing", r"(?:the )?derivative for '?[\w.:]+'? is not implemented", "seen in 2017 to 2024",
             "j96w/DenseFusion#41"),
     Wording("derivative-missing", r"does not support automatic differentiation for outputs with complex dtype",
             "seen in 2021", "pytorch/pytorch#53183"),
@@ -184,6 +187,16 @@ _ROWS: tuple[Wording, ...] = (
     Wording("function-gradient-count",
             r"function \w+ returned an incorrect number of gradients \(expected \d+, got \d+\)",
             "seen with 0.2 to 2.0, in 2017 to 2024", "1zb/pytorch-image-comp-rnn#5"),
+    Wording("function-gradient-shape",
+            r"function (?!\w+backward\d|(?:addmm|mm|add|mul|div|sub|conv\w*|broadcast)backward )\w+ returned an invalid"
+            r" gradient at index \d+ - got", "seen in 2024 and 2025", "hbb1/2d-gaussian-splatting#43"),
+    Wording("device-mismatch",
+            r"function \w+ returned an invalid gradient at index \d+ - expected type torch\.(?:cuda\.\w+ but got"
+            r" torch\.(?!cuda)|(?!cuda)\w+ but got torch\.cuda)", "seen in 2019 to 2021", "HelenGuohx/logbert#3"),
+    Wording("device-mismatch", r"tensor on device [\w:]+ is not on the expected device", "seen in 2023 to 2025",
+            "lm-sys/FastChat#580"),
+    Wording("nan-gradient", r"function '\w+' returned nan values in its \d+th output", "seen with 1.6, in 2020 to 2025",
+            "pytorch/pytorch#51196"),
     Wording("function-legacy", r"legacy autograd function with non-static forward method is deprecated",
             "a warning with 1.2 and 1.3, an error with 1.5", "josipd/torch-two-sample#6"),
     Wording("checkpoint-reentrant-grad", r"checkpointing is not compatible with \.grad\(\)", "seen in 2018 to 2025",
@@ -197,56 +210,127 @@ _ONLY_BY_PATTERN = frozenset(
         "optimizer-not-iterable", "optimizer-group-without-params", "optimizer-closure-missing", "array-times-tensor",
         "derivative-missing", "requires-grad-integer", "assign-over-parameter", "register-parameter",
         "device-mismatch-convolution", "dtype-mismatch", "dtype-mismatch-matmul", "no-grad-not-called", "dataloader-grad",
-        "gradient-missing",
+        "gradient-missing", "function-gradient-shape", "nan-gradient",
     )
 )  # fmt: skip
 """Their stable piece is found in errors of others as well: `KeyError: 'params'`, `'int' object is not iterable`."""
+
+_HEADS = {
+    "optimizer-set-in-group": r"optimizer parameters need to be ",
+    "numpy-off-cpu": r"can(?:'|no)t convert [\w:]+ ",
+    "numpy-sparse": r"can(?:'|no)t convert \w+ ",
+    "multi-view-in-place": r"output \d+ of \w+ is a view .{0,120}",
+    "no-grad-view-in-place": r"(?:output .{0,80})?a view (?:which )?was created in no_grad mode and ",
+    "function-view-in-place": r"output \d+ of \w+ is a view .{0,120}this view ",
+    "saved-modified": r"one of the variables needed for gradient computation has been ",
+    "out-requires-grad": r"\w+\(\): ",
+    "backward-no-grad-fn": r"element \d+ of (?:tensors|variables)(?: tuple)? ",
+    "grad-unused": r"the differentiated tensor at index \d+ ",
+    "register-non-leaf-parameter": r"cannot assign non-leaf tensor to parameter '[^']*'\. ",
+    "result-type-cast": r"result type \w+ ",
+    "function-gradient-count": r"function \w+ ",
+    "function-gradient-shape": r"function \w+ ",
+    "checkpoint-reentrant-grad": r"when use_reentrant=true, ",
+}
+"""What torch says before the stable piece, where that is not the beginning."""
+
+_TAILS = {"optimizer-two-groups": re.compile(r"(?! *:)")}
+"""What may follow a piece that others say as well, in a longer sentence."""
+
+_BEFORE = r"(?:\A|[^\w\s]\s*|[^\x00-\x7f]\s*|\b(?:error|err|message|says|get|got) )"
+"""What may stand before a message: nothing, a sign, another script. Behind other words it is somebody's sentence."""
 
 _IN_AN_OPTIMIZER = {
     "optimizer-not-iterable": r"'\w+' object is not iterable",
     "optimizer-group-without-params": r"'?params'?",
 }
-"""Texts of Python that mean this only when an optimizer raised them."""
+"""Texts of Python that mean this only when the making of an optimizer raised them."""
 
-_GRAD_MODE = re.compile(r"\bwith\b.*\b(?:no_grad|enable_grad|inference_mode|set_grad_enabled)\b")
-_NO_CONTEXT = re.compile(r"object does not support the context manager protocol|^__enter__$")
+_GRAD_MODE = re.compile(
+    r"\bwith\b[^#\n]{0,80}\b(?:no_grad|enable_grad|inference_mode|set_grad_enabled)\s*(?:[:,)]|as\b|\Z)"
+)
+_NO_CONTEXT = re.compile(
+    r"\A'type' object does not support the context manager protocol|\A__(?:enter|exit)__\Z"
+)
 _NO_ATTRIBUTE = re.compile(r"'nonetype' object has no attribute '(\w+)'")
-_LOADER_FILE = re.compile(r"torch[\\/]utils[\\/]data[\\/]")
-_OPTIMIZER_FILE = re.compile(r"torch[\\/]optim[\\/]")
+_WORKER_FILE = re.compile(r"torch[\\/]utils[\\/]data[\\/]_utils[\\/]worker\.py")
+_OPTIMIZER_FILE = re.compile(r"torch[\\/]optim[\\/](?!lr_scheduler|swa_utils)\w+\.py")
+_MAKING = ("__init__", "add_param_group")
+
+_LONGEST = 4_000
+"""So much of the beginning and of the end of a text is looked at."""
 
 
 def fold(text: str) -> str:
-    """`text` as it is compared: in small letters, with single spaces and none before a parenthesis."""
-    text = " ".join(text.lower().split())
+    """`text` as it is compared: in small letters, with single spaces, without what Markdown adds."""
+    if len(text) > 2 * _LONGEST:
+        text = text[:_LONGEST] + " " + text[-_LONGEST:]
+    text = " ".join(text.lower().replace("`", "'").split())
+    text = re.sub(r"\(\s\)", "()", re.sub(r"\bcant\b", "can't", text))
+    text = re.sub(r"(?<!\w)(\*{1,2})(\w[^*]{0,200}\w)\1(?!\w)", r"\2", text)
     return re.sub(r"\s+(?=\()", "", text) if "numpy (" in text else text
 
 
-def recognise(
-    error: str, text: str, filenames: tuple[str, ...] = (), code: tuple[str, ...] = ()
-) -> Message | None:
+class Went(NamedTuple):
+    """A line that an error went through: the file, the function, the code."""
+
+    filename: str
+    function: str = ""
+    code: str = ""
+
+
+def recognise(error: str, text: str, frames: Sequence[Went] = ()) -> Message | None:
     """The law that an error speaks of, from its type ("" when it is not known) and its text, of any release.
 
-    `filenames` and `code` are those of the lines that raised it. None for an error that is none of autograd's.
+    `frames` are the lines that it went through, the one that raised it last. None for an error that is none of
+    autograd's, and for a sentence in which torch's words only occur.
     """
     folded = fold(text)
-    if any(map(_LOADER_FILE.search, filenames)) or "dataloader worker" in folded:
+    if any(_WORKER_FILE.search(one.filename) for one in frames) or "dataloader worker" in folded:
         entry = messages.message("dataloader-grad")
         if fold(entry.piece) in folded and _same_type(error, entry):
             return entry
-    for key, piece in _pieces():
+    for key, piece, head in _pieces():
         entry = messages.message(key)
-        if piece in folded and _same_type(error, entry):
+        told = _tells(folded, piece, head, _TAILS.get(key)) or _is_cut(folded, piece, head)
+        if told and _same_type(error, entry):
             return entry
     for pattern, key in _patterns():
         entry = messages.message(key)
         if pattern.search(folded) and _same_type(error, entry):
             return entry
-    if any(map(_GRAD_MODE.search, code)) and _NO_CONTEXT.search(folded):
+    return _by_its_line(error, folded, frames[-1]) if frames else None
+
+
+def _tells(folded: str, piece: str, head: re.Pattern[str], tail: re.Pattern[str] | None) -> bool:
+    at = folded.find(piece)
+    if at < 0 or head.search(folded[:at]) is None:
+        return False
+    return tail is None or tail.match(folded, at + len(piece)) is not None
+
+
+def _is_cut(folded: str, piece: str, head: re.Pattern[str]) -> bool:
+    """Whether the text ends with dots in the middle of the piece."""
+    text = folded.removesuffix("...").rstrip()
+    if len(text) == len(folded) or head.pattern != _BEFORE + r"\Z":
+        return False
+    return len(text) >= _ENOUGH and piece.startswith(text)
+
+
+_ENOUGH = 20
+
+
+def _by_its_line(error: str, folded: str, last: Went) -> Message | None:
+    """Texts of Python that mean a law of autograd only where a certain line raised them."""
+    if _GRAD_MODE.search(last.code) and _NO_CONTEXT.search(folded):
         return messages.message("no-grad-not-called")
     lacking = _NO_ATTRIBUTE.search(folded)
-    if lacking and code and re.search(rf"\.grad\.{lacking[1]}\b", code[-1].lower()):
+    if lacking and re.search(rf"\.grad\.{lacking[1]}\b", last.code.lower()):
         return messages.message("gradient-missing")
-    if any(map(_OPTIMIZER_FILE.search, filenames)):
+    if (
+        _OPTIMIZER_FILE.search(last.filename)
+        and last.function.rpartition(".")[2].partition("(")[0] in _MAKING
+    ):
         for key, words in _IN_AN_OPTIMIZER.items():
             entry = messages.message(key)
             if _same_type(error, entry) and re.fullmatch(words, folded):
@@ -272,10 +356,10 @@ _ALSO: dict[str, tuple[str, ...]] = {
 
 
 @lru_cache(maxsize=1)
-def _pieces() -> tuple[tuple[str, str], ...]:
-    """The pieces of today's texts that are nobody else's, the longest first."""
+def _pieces() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    """The pieces of today's texts that are nobody else's, the longest first, and what stands before them."""
     rows = [
-        (key, fold(messages.message(key).piece))
+        (key, fold(messages.message(key).piece), re.compile(_BEFORE + _HEADS.get(key, "") + r"\Z"))
         for key in tuple(messages.keys())
         if key not in _ONLY_BY_PATTERN
     ]
@@ -284,7 +368,7 @@ def _pieces() -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(row.pattern), row.key) for row in _ROWS)
+    return tuple((re.compile(f"{_BEFORE}(?:{row.pattern})"), row.key) for row in _ROWS)
 
 
 def wordings() -> tuple[Wording, ...]:

@@ -10,8 +10,10 @@ from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.rule import Example
 from gradtrail.laws.messages import Message
 from gradtrail.laws.text import say
+from gradtrail.laws.wordings import fold
 from gradtrail.reports import rule_page, terminal
 from gradtrail.reports.cells import clean, gap_behind, width, wrap
+from gradtrail.reports.names import shown_name
 
 MOST_CAUSES = 4
 """Causes that are shown; the rule's page has all."""
@@ -22,14 +24,14 @@ _LONGEST_MESSAGE = 300
 class Explanation(NamedTuple):
     """An error that was recognised, and what was found in the code that came with it.
 
-    `said` is the error as it was pasted; `seen` is empty or names the releases that word it so.
+    `said` is the error as it was pasted; `where` is the file that the diagnosis is of, empty for pasted code.
     """
 
     said: str
     message: Message
     answer: Answer
     diagnosis: tuple[Diagnostic, ...] = ()
-    seen: str = ""
+    where: str = ""
 
 
 def render(explained: Explanation, lookup: terminal.Lookup, style: terminal.Style = terminal.PLAIN) -> str:
@@ -39,7 +41,8 @@ def render(explained: Explanation, lookup: terminal.Lookup, style: terminal.Styl
     lines = [style.paint("bold", line) for line in wrap(said, style.width, hanging=4)]
     lines += _paragraph(say("law:"), say(explained.message.law), style)
     for finding in explained.diagnosis:
-        lines += ["", style.paint("bold", say("in the code that came with it:")), ""]
+        place = say("in {file}:", file=shown_name(explained.where, style.folder)) if explained.where else ""
+        lines += ["", style.paint("bold", place or say("in the code that came with it:")), ""]
         lines += terminal.render_one(finding, lookup, style, first=False).rstrip("\n").split("\n")
     why, what_to_do = _why_and_what(explained.answer)
     lines += [
@@ -48,7 +51,7 @@ def render(explained: Explanation, lookup: terminal.Lookup, style: terminal.Styl
         *_paragraph(say("what to do:"), what_to_do, style),
     ]
     lines += ["", style.paint("bold", say("causes, the likeliest first"))]
-    for number, example in enumerate(_causes(explained.answer), 1):
+    for number, example in enumerate(_causes(explained), 1):
         lines += _cause(number, example, style)
     lines += ["", style.paint("bold", say("print beside the failing line"))]
     room = max(width(check.expression) for check in explained.answer.family.checks)
@@ -86,7 +89,7 @@ def markdown(explained: Explanation) -> str:
         ]
         parts += [f"- {finding.help}" if finding.help is not None else "", ""]
     parts += [why, "", what_to_do, ""]
-    for number, example in enumerate(_causes(explained.answer), 1):
+    for number, example in enumerate(_causes(explained), 1):
         parts += [
             f"{number}. {say(example.title)}",
             "",
@@ -109,10 +112,14 @@ def _why_and_what(answer: Answer) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def _causes(answer: Answer) -> list[Example]:
-    if answer.page is not None:
-        return list(answer.page.examples)
-    return [example for rule in answer.rules for example in rule.examples][:MOST_CAUSES]
+def _causes(explained: Explanation) -> list[Example]:
+    """The causes of this very message; those of its rule that torch refuses in other words only where it has none."""
+    if explained.answer.page is not None:
+        return list(explained.answer.page.examples)
+    known = [example for rule in explained.answer.rules for example in rule.examples]
+    said = fold(explained.message.piece)
+    same = [one for one in known if one.raises and (said in fold(one.raises) or fold(one.raises) in said)]
+    return (same or known)[:MOST_CAUSES]
 
 
 def _cause(number: int, example: Example, style: terminal.Style) -> list[str]:

@@ -38,7 +38,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
         Word(rb"sklearn"),
         Word(rb"scipy\.optimize"),
     )
-    hears = ("numpy-requires-grad", "array-times-tensor")
+    hears = ("numpy-requires-grad",)
     examples = (
         Example(
             title="the output of a model",
@@ -387,9 +387,7 @@ class NumpyOfTensorThatRequiresGrad(Rule):
             self,
             event,
             text("`{name}` requires grad, so it cannot be made into a numpy array", name=name),
-            text("RuntimeError: Can't call numpy() on Tensor that requires grad")
-            if event.kind == "numpy-requires-grad"
-            else text("TypeError: unsupported operand type(s) for ..."),
+            text("RuntimeError: Can't call numpy() on Tensor that requires grad"),
             why=text("an array has no gradient: what is computed with it is lost to autograd"),
             help=help,
         )
@@ -473,7 +471,7 @@ class NumpyOfLazyConjugate(Rule):
 
     name = "numpy-of-lazy-conjugate"
     words = (Word(rb"\.numpy\("),)
-    hears = ("numpy-conj", "numpy-neg")
+    hears = ("numpy-conj",)
     examples = (
         Example(
             title="the conjugate of a spectrum",
@@ -513,19 +511,15 @@ class NumpyOfLazyConjugate(Rule):
     )
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
-        name = name_of(event)
-        conj = event.kind == "numpy-conj"
         yield diagnostic(
             self,
             event,
-            text("`{name}` is conjugated lazily, so it cannot be made into a numpy array", name=name)
-            if conj
-            else text("`{name}` is negated lazily, so it cannot be made into a numpy array", name=name),
-            text("RuntimeError: Can't call numpy() on Tensor that has conjugate bit set")
-            if conj
-            else text("RuntimeError: Can't call numpy() on Tensor that has negative bit set"),
+            text(
+                "`{name}` is conjugated lazily, so it cannot be made into a numpy array", name=name_of(event)
+            ),
+            text("RuntimeError: Can't call numpy() on Tensor that has conjugate bit set"),
             why=text("conj() only sets a flag on a view of the same memory, which numpy cannot see"),
-            help=text("call resolve_conj() first") if conj else text("call resolve_neg() first"),
+            help=text("call resolve_conj() first"),
         )
 
 
@@ -572,4 +566,94 @@ class FromNumpyOfTensor(Rule):
             text("`{name}` is a tensor already: torch.from_numpy takes arrays only", name=name),
             text("TypeError: expected np.ndarray (got Tensor)"),
             help=text("use `{name}` as it is, or torch.as_tensor, which takes both", name=name),
+        )
+
+
+class ArrayOperatorTensor(Rule):
+    """An operator stands between a numpy array and a tensor that requires grad.
+
+    ## Why torch refuses it
+
+    With the array on the left, numpy hands the operation to the tensor, and the tensor's operators take tensors and
+    numbers. With the tensor on the left numpy would have to make an array of it, and an array has no gradient.
+
+    ## What to do
+
+    Make a tensor of the array: `torch.from_numpy(a) * w`. Where no gradient is wanted, compute in numpy:
+    `a * w.detach().numpy()`.
+    """
+
+    name = "array-operator-tensor"
+    words = (Word(rb"numpy"),)
+    hears = ("array-times-tensor",)
+    examples = (
+        Example(
+            title="an array of factors times a parameter",
+            bad="""
+                import numpy as np
+                import torch
+                factors = np.ones(3)
+                w = torch.ones(3, requires_grad=True)  # cause
+                scaled = factors * w  # error
+            """,
+            good="""
+                import numpy as np
+                import torch
+                factors = np.ones(3)
+                w = torch.ones(3, dtype=torch.float64, requires_grad=True)
+                scaled = torch.from_numpy(factors) * w
+            """,
+            raises="unsupported operand type(s) for",
+        ),
+        Example(
+            title="an array plus the output of a model",
+            bad="""
+                import numpy as np
+                import torch
+                net = torch.nn.Linear(2, 2)
+                moved = np.ones((1, 2)) + net(torch.ones(1, 2))  # error
+            """,
+            good="""
+                import numpy as np
+                import torch
+                net = torch.nn.Linear(2, 2)
+                moved = np.ones((1, 2)) + net(torch.ones(1, 2)).detach().numpy()
+            """,
+            raises="Concatenation operation is not implemented for NumPy arrays",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a number of numpy",
+            """
+                import numpy as np
+                import torch
+                w = torch.ones(3, requires_grad=True)
+                scaled = np.float64(2) * w + np.pi * w
+            """,
+        ),
+        NearMiss(
+            "an array over a tensor that needs no gradient",
+            "import numpy as np\nimport torch\nratio = np.ones(3) / torch.ones(3)",
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "`{name}` is a tensor that requires grad, and on the left of the operator stands an array",
+                name=name,
+            ),
+            text("TypeError: Concatenation operation is not implemented for NumPy arrays")
+            if event.fields.get("op") == "+"
+            else text("TypeError: unsupported operand type(s) for ..."),
+            why=text("numpy hands the operation to the tensor, whose operators take tensors and numbers"),
+            help=text(
+                "make a tensor of the array with torch.from_numpy, or, where no gradient is wanted, an array of the"
+                " tensor: `{code}.detach().numpy()`",
+                code=code_of(event),
+            ),
         )

@@ -264,6 +264,76 @@ class NonTensorInOptimizer(Rule):
             """,
             raises="params argument given to the optimizer should be an iterable of Tensors or dicts",
         ),
+        Example(
+            title="a group without params",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([{"parameters": net.parameters(), "lr": 0.1}])  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([{"params": net.parameters(), "lr": 0.1}])
+            """,
+            raises="params",
+        ),
+        Example(
+            title="a tensor among groups",
+            bad="""
+                import torch
+                net, scale = torch.nn.Linear(2, 1), torch.ones(1, requires_grad=True)
+                opt = torch.optim.SGD([{"params": net.parameters()}, scale], lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                net, scale = torch.nn.Linear(2, 1), torch.ones(1, requires_grad=True)
+                opt = torch.optim.SGD([{"params": net.parameters()}, {"params": [scale]}], lr=0.1)
+            """,
+            raises="param_group must be a dict",
+        ),
+        Example(
+            title="a set of parameters in a group",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([{"params": set(net.parameters())}], lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([{"params": list(dict.fromkeys(net.parameters()))}], lr=0.1)
+            """,
+            raises="organized in ordered collections",
+        ),
+        Example(
+            title="named parameters beside unnamed ones",
+            bad="""
+                import torch
+                net, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([*net.named_parameters(), *head.parameters()], lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                net, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+            """,
+            raises="all optimizer params should be with/without names",
+        ),
+        Example(
+            title="a group of named parameters beside an unnamed one",
+            bad="""
+                import torch
+                net, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([{"params": net.named_parameters()}, {"params": head.parameters()}], lr=0.1)  # error
+            """,
+            good="""
+                import torch
+                net, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                opt = torch.optim.SGD([{"params": net.parameters()}, {"params": head.parameters()}], lr=0.1)
+            """,
+            raises="all optimizer param groups should be with/without names",
+        ),
     )
     near_misses = (
         NearMiss(
