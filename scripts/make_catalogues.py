@@ -66,7 +66,8 @@ def sentences() -> dict[str, set[str]]:
             if not sentence.startswith("    "):
                 found.setdefault(sentence, set()).add(name)
     for page in PAGES.values():
-        found.setdefault(page.example.title, set()).add("findings/answers.py")
+        for example in page.examples:
+            found.setdefault(example.title, set()).add("findings/answers.py")
     for key in sorted(KEYS):
         found.setdefault(messages.message(key).law, set()).add("laws/messages.py")
     for word in ("error", "warning", "info", "cause"):

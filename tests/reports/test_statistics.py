@@ -22,4 +22,5 @@ def test_the_most_frequent_comes_first() -> None:
 
 
 def test_nothing_found() -> None:
-    assert render([], [], 0) == "Found nothing in 0 files.\n"
+    assert render([], [], 0) == "Nothing was looked at.\n"
+    assert render([], [], 2) == "Found nothing in 2 files.\n"

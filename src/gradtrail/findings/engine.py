@@ -238,8 +238,11 @@ class _Run:
             reason = text(
                 "lines {first} to {last} are not Python and were left out", first=rows[0], last=rows[-1]
             )
-        elif source.is_repaired and source.filename != STANDARD_INPUT:
-            reason = text("does not parse as it is, and was read as a pasted snippet")
+        elif source.is_repaired:
+            told = _how_repaired(source)
+            if told is None:
+                return
+            reason = told
         else:
             return
         failed = bool(rows) and source.filename != STANDARD_INPUT
@@ -295,3 +298,21 @@ def _order(diagnostic: Diagnostic) -> tuple[str, int, int, int, str, tuple[tuple
     place = diagnostic.place
     trail = tuple((step.place.filename, step.place.row, step.place.column) for step in diagnostic.trail)
     return place.filename, place.cell or 0, place.row, place.column, diagnostic.rule, trail
+
+
+def _how_repaired(source: SourceText) -> Text | None:
+    """How a text was read that does not parse as it is; None where there is nothing to say of it."""
+    from gradtrail.source.snippet import full_width_sign
+
+    found = full_width_sign(source)
+    if found is not None:
+        row, sign, read = found
+        return text(
+            "line {row} has the full-width sign `{sign}`, which Python does not know: it was read as `{read}`",
+            row=row,
+            sign=sign,
+            read=read,
+        )
+    if source.filename == STANDARD_INPUT:
+        return None
+    return text("does not parse as it is, and was read as a pasted snippet")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _EXAMPLES = (
     ("gradtrail check", text("the Python files of this folder")),
     ("gradtrail check train.py models/", text("a file and a folder")),
-    ("pbpaste | gradtrail check -", text("code as it was pasted")),
+    ("gradtrail check - < paste.txt", text("code as it was pasted")),
     ("gradtrail check --output-format concise src", text("one line for each finding")),
     ("gradtrail check --select non-leaf-in-optimizer train.py", text("one rule")),
 )

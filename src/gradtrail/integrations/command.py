@@ -66,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         language.use(language.chosen(asked, os.environ, current_folder()))
     except ValueError:
-        complain(f"gradtrail: --lang: `{asked}` is none of {', '.join(language.LANGUAGES)}")
+        known = ", ".join(language.LANGUAGES)
+        complain("gradtrail: --lang: " + say("`{asked}` is none of {known}", asked=asked or "", known=known))
         return USAGE
     try:
         status = _run(rest)

@@ -85,7 +85,7 @@ def _parser() -> ArgumentParser:
     errors = parser(
         "explain",
         say("What an error of autograd means: paste the traceback, or its last line. Nothing is run."),
-        say("examples: {examples}", examples="pbpaste | gradtrail explain · gradtrail explain error.txt"),
+        say("examples: {examples}", examples="gradtrail explain error.txt · gradtrail explain - < error.txt"),
     )
     errors.add_argument(
         "paste", nargs="?", default="-", help=say("a file, `-` for standard input, or the message itself")

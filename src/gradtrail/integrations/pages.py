@@ -66,9 +66,10 @@ def _operation(arguments: Sequence[str]) -> int:
         put(head)
         return NOTHING
     if found is None:
-        from gradtrail.laws.operations import names
+        from gradtrail.laws import modules, operations, optimizers
 
-        return _no_such("operation", name, nearest(op_page.spellings(name)[0], names()), None)
+        names = (*operations.names(), *modules.names(), *optimizers.names())
+        return _no_such("operation", name, nearest(op_page.spellings(name)[0], names), None)
     put((head + "\n" if head else "") + op_page.render(found, output_width()))
     return NOTHING
 
@@ -80,6 +81,8 @@ def _what_it_is(name: str) -> tuple[str, str]:
     path = name.removesuffix("()")
     for prefix in ("torch.", "nn.", "optim."):
         path = path.removeprefix(prefix)
+    if path in ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled"):
+        return say("torch.{path} is a grad mode, not an operation", path=path) + "\n", name
     module = modules.module(path)
     if module is not None:
         called = module.call.removeprefix("torch.")

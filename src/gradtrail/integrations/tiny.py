@@ -15,6 +15,7 @@ from gradtrail.integrations.command import FOUND, NOTHING, USAGE
 from gradtrail.integrations.output import complain, current_folder, output_width, wants_colour
 from gradtrail.laws.text import say
 from gradtrail.reports.cells import gap_behind, wrap
+from gradtrail.source.reading import Unreadable, read_data
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -34,10 +35,9 @@ def run(arguments: Sequence[str]) -> int:
         )
         return USAGE
     try:
-        with open(script, "rb") as file:
-            source = file.read()
-    except OSError as error:
-        complain("gradtrail: " + say("cannot read {file}: {reason}", file=script, reason=error.strerror))
+        source = read_data(script)
+    except Unreadable as unreadable:
+        complain(f"gradtrail tiny: {script}: {unreadable.reason}")
         return USAGE
     with _in_the_place_of_torch(tiny.modules(), script, arguments):
         return _run_as_main(script, source)

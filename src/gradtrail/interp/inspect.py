@@ -163,7 +163,7 @@ def told_facts(tensor: Tensor) -> dict[str, Text]:
         words = {True: "yes", "cpu": "only where the device is the CPU"}
         facts["Parameter"] = text(words.get(tensor.parameter, "not known"))
     facts["device"] = (
-        text("{name}", name=tensor.device.name) if tensor.device is not None else text("not known")
+        text("{name}", name=tensor.device.told) if tensor.device is not None else text("not known")
     )
     facts["dtype"] = text("{name}", name=tensor.dtype) if tensor.dtype is not None else text("not known")
     if tensor.shape is not None:

@@ -345,6 +345,27 @@ class Modules(Trails):
                     found.append((f"{prefix}.{name}" if prefix else name, value))
         return found, complete
 
+    def name_of(self, tensor: Tensor, node: Any, frame: Frame) -> str:
+        """How the program calls a tensor; a parameter of a layer by the variable that holds the module."""
+        if not tensor.name and tensor.origin.kind == "module-parameter":
+            found = self._name_of_parameter(tensor, frame)
+            if found:
+                return found
+        return super().name_of(tensor, node, frame)
+
+    def _name_of_parameter(self, parameter: Tensor, frame: Frame) -> str:
+        here: Frame | None = frame
+        while here is not None:
+            for name, value in here.names.items():
+                if type(value) is not Instance or not is_module(value):
+                    continue
+                for path, one in self.parameters_of(value)[0]:
+                    if one is parameter:
+                        steps = [f"[{step}]" if step.isdigit() else f".{step}" for step in path.split(".")]
+                        return name + "".join(steps)
+            here = here.scope
+        return ""
+
     def buffers_of(self, module: Instance) -> list[tuple[str, Tensor]]:
         """All buffers with their dotted names."""
         found = []

@@ -378,6 +378,8 @@ def summary(findings: Sequence[Diagnostic], files: int) -> str:
         for severity, noun in (("error", "error"), ("warning", "warning"), ("info", "remark"))
         if (number := sum(finding.severity == severity for finding in findings))
     ]
+    if not counts and not files:
+        return say("Nothing was looked at.")
     if not counts:
         return say("Found nothing in {files}.", files=counted(files, "file"))
     listed = counts[0]

@@ -1,4 +1,4 @@
-"""Code as it is pasted: with prompts, indented, with typographic quotes, cut off, without its imports.
+"""Code as it is pasted: with prompts, indented, with typographic quotes or full-width signs, cut off.
 
 A file that parses is never touched. One that does not is repaired row by row, so that every row keeps its
 number; `SourceText.shifts` keeps the columns right. When no repair helps, the first reason stands.
@@ -43,6 +43,7 @@ _DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
 
 _SPACES = dict.fromkeys((0xA0, 0x2002, 0x2003, 0x2007, 0x2009, 0x202F, 0x3000, 0x200B, 0xFEFF), " ")
 _DASHES = dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2212), "-")
+_FULL_WIDTH = {0xFF00 + code - 0x20: chr(code) for code in range(0x21, 0x7F)} | {0x3001: ","}
 _QUOTES = {0x2018: "'", 0x2019: "'", 0x201A: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"'}
 
 
@@ -64,12 +65,21 @@ def repair(source: SourceText) -> SourceText | None:
     if len(rows) > _MOST_ROWS:
         return None
     plain = source.text.translate(_SPACES | _DASHES)
-    texts = dict.fromkeys((plain, plain.translate(_QUOTES)))
+    texts = dict.fromkeys((plain, plain.translate(_QUOTES), plain.translate(_FULL_WIDTH | _QUOTES)))
     for mend in (False, True):
         for text in texts:
             for attempt in _attempts(split_lines(text)):
                 if attempt.parses(mend):
                     return attempt.source(source)
+    return None
+
+
+def full_width_sign(source: SourceText) -> tuple[int, str, str] | None:
+    """The first sign of full width that was read as its ASCII form: its row, the sign, and what it was read as."""
+    for row, (line, code) in enumerate(zip(source.lines, split_lines(source.code), strict=False), 1):
+        for sign, read in zip(line, code, strict=False):
+            if sign != read and _FULL_WIDTH.get(ord(sign)) == read:
+                return row, sign, read
     return None
 
 
