@@ -47,7 +47,7 @@ def _rule(arguments: Sequence[str]) -> int:
 
 
 def _operation(arguments: Sequence[str]) -> int:
-    operations = parser(
+    options = parser(
         "op",
         say("What an operation of torch does to autograd's facts, and what it saves for backward."),
         say(
@@ -55,8 +55,8 @@ def _operation(arguments: Sequence[str]) -> int:
             examples="gradtrail op relu_ · gradtrail op Tensor.to · gradtrail op F.linear",
         ),
     )
-    operations.add_argument("name", metavar="NAME", help=say("an operation, such as detach or torch.matmul"))
-    name = operations.parse_args(arguments).name
+    options.add_argument("name", metavar="NAME", help=say("an operation, such as detach or torch.matmul"))
+    name = options.parse_args(arguments).name
     from gradtrail.laws.operations import operation
     from gradtrail.reports import op_page
 

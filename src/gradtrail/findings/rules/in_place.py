@@ -333,6 +333,19 @@ class InPlaceOnSavedTensor(Rule):
     )
     near_misses = (
         NearMiss(
+            "a fused step, which is not counted",
+            """
+                import torch
+                net = torch.nn.Linear(2, 2)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1, fused=True)
+                hidden = net(torch.ones(1, 2))
+                loss = net(hidden).sum()
+                loss.backward(retain_graph=True)
+                optimizer.step()
+                loss.backward()
+            """,
+        ),
+        NearMiss(
             "dropout in place that drops nothing",
             """
                 import torch

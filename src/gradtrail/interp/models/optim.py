@@ -6,6 +6,7 @@ from typing import Any
 
 from gradtrail.interp.frames import Frame, PathEnds
 from gradtrail.interp.models.registry import argument
+from gradtrail.interp.models.tensor import flag
 from gradtrail.interp.values import (
     LEAF,
     MISSING,
@@ -35,13 +36,14 @@ Keywords = dict[str, Any]
 class Built:
     """One construction: the groups that were handed over, as far as they are known."""
 
-    __slots__ = ("at", "complete", "groups", "used_up")
+    __slots__ = ("at", "complete", "fused", "groups", "used_up")
 
     def __init__(self, at: Any = None) -> None:
         self.groups: list[list[Tensor]] = []
         self.complete = True
         self.used_up: list[Iterator] = []
         self.at = at
+        self.fused: bool | None = False  # a fused step writes parameters without counting it as a version
 
 
 def build(
@@ -52,6 +54,7 @@ def build(
     params = m.settle(argument(args, keywords, 0, "params", UNKNOWN))
     differentiable = keywords.get("differentiable", False)
     built = Built(m.origin("optimizer", _params_expression(node) or node, frame, optimizer=name))
+    built.fused = flag(m.settle(keywords.get("fused")))
     whole, subjects = _seen_params(m, params, built, node, frame)
     m.heap.put(instance.state, "built", built)
     m.heap.put(instance.state, "groups", _groups_value(built))
@@ -510,12 +513,17 @@ def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any,
             raise
         m.heap.put(m.modes, "grad_mode", before)
     _tell_skipped(m, instance, node, frame)
+    built = instance.state.get("built")
+    fused = built.fused if type(built) is Built else None
     for tensor in tensors_of(instance):
         if tensor.grad is None:
             continue
         if tensor.inference is True and not m.modes.inference_mode:
             m.refuse("inference-in-place", node, frame, m.seen(tensor, node, frame, "inference"), op="step")
-        m.bump(tensor, node, frame, "step", certain=type(tensor.grad) is Tensor and tensor.requires == YES)
+        if fused is True:
+            continue
+        certain = fused is False and type(tensor.grad) is Tensor and tensor.requires == YES
+        m.bump(tensor, node, frame, "step", certain=certain)
     return result
 
 
