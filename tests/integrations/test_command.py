@@ -301,8 +301,9 @@ def test_ctrl_c_stops_at_once_and_cleanly() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a run in the background ignores it
     )
-    time.sleep(0.5)  # it waits for its input
+    time.sleep(1)  # it waits for its input
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=10)
     assert (process.returncode, out, err) == (130, b"", b"")

@@ -11,8 +11,8 @@ CLAIMS: tuple[Claim, ...] = (
         text("`backward()` can never be called twice without `retain_graph=True`"),
         False,
         text(
-            "It raises only where a node on the way had kept a tensor. Sums, copies and reshapes keep none, and the"
-            " gradients simply add up."
+            "It raises only where a node on the way had kept something: a tensor, or, for a write into a part, how it was"
+            " written. Sums, copies and reshapes keep nothing, and the gradients simply add up."
         ),
         """
         import torch
@@ -23,15 +23,18 @@ CLAIMS: tuple[Claim, ...] = (
         loss.backward()
         assert w.grad.tolist() == [2, 2]
 
-        loss = w.exp().sum()
-        loss.backward(retain_graph=True)
-        loss.backward()
-        try:
+        def refused(loss):
+            loss.backward(retain_graph=True)
             loss.backward()
-            refused = False
-        except RuntimeError:
-            refused = True
-        assert refused
+            try:
+                loss.backward()
+            except RuntimeError:
+                return True
+            return False
+
+        written = w.clone()
+        written[0] = 0.0
+        assert refused(w.exp().sum()) and refused(written.sum())
         """,
         "rentruewang/brief#1",
     ),
@@ -41,14 +44,15 @@ CLAIMS: tuple[Claim, ...] = (
         False,
         text(
             "It keeps the graphs of all steps, and once the optimizer has changed the weights backward refuses them all"
-            " the same. The fix is `h = h.detach()`."
+            " the same; after a fused step, which is not counted, it goes on with wrong values. The fix is"
+            " `h = h.detach()`."
         ),
         """
         import torch
 
-        def run(retain_graph, cut):
+        def run(retain_graph, cut, fused=False):
             cell = torch.nn.RNNCell(2, 2)
-            optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+            optimizer = torch.optim.SGD(cell.parameters(), lr=0.1, fused=fused)
             h = torch.zeros(1, 2)
             for _ in range(3):
                 h = cell(torch.ones(1, 2), h.detach() if cut else h)
@@ -62,6 +66,7 @@ CLAIMS: tuple[Claim, ...] = (
         except RuntimeError as error:
             message = str(error)
         assert "modified by an inplace operation" in message
+        run(retain_graph=True, cut=False, fused=True)
         run(retain_graph=False, cut=True)
         """,
         "MorvanZhou/PyTorch-Tutorial#57",
@@ -132,7 +137,8 @@ CLAIMS: tuple[Claim, ...] = (
         text("`Variable(loss, requires_grad=True)` makes a loss trainable"),
         False,
         text(
-            "It is `requires_grad_()` by another name: what was cut off stays so, and the parameters get no gradient."
+            "It makes a new leaf of the loss: what was cut off before stays so, what was not is cut off now, and the"
+            " parameters get no gradient."
         ),
         """
         import torch
@@ -142,6 +148,8 @@ CLAIMS: tuple[Claim, ...] = (
         loss = Variable((w * 2).data.sum(), requires_grad=True)
         loss.backward()
         assert loss.is_leaf and w.grad is None
+        Variable((w * 2).sum(), requires_grad=True).backward()
+        assert w.grad is None
         """,
         "huggingface/torchMoji#21",
     ),
@@ -173,8 +181,9 @@ CLAIMS: tuple[Claim, ...] = (
         ),
         True,
         text(
-            "The gradient in `.grad` has a graph that leads back to the parameter, and torch warns of it. Set `.grad` to"
-            " None afterwards, or ask for the gradient with `torch.autograd.grad`."
+            "Unless the function is linear, the gradient in `.grad` has a graph that leads back to the parameter. torch"
+            " warns of it in any case. Set `.grad` to None afterwards, or ask for the gradient with"
+            " `torch.autograd.grad`."
         ),
         """
         import warnings
@@ -189,6 +198,8 @@ CLAIMS: tuple[Claim, ...] = (
         x.grad = None
         (gradient,) = torch.autograd.grad(x**3, x, create_graph=True)
         assert gradient.grad_fn is not None and x.grad is None
+        (x * 2).backward(create_graph=True)
+        assert x.grad.grad_fn is None
         """,
         "pytorch/pytorch#4661",
     ),
@@ -214,11 +225,13 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "a-hook-stays-with-the-old-value",
-        text("a hook of `register_hook` stays with the value that an in-place operation overwrote"),
+        text(
+            "a hook of `register_hook` on a computed tensor stays with the value that an in-place operation overwrote"
+        ),
         True,
         text(
             "It hears the gradient of the value it was set on. A hook that is set after the in-place operation hears that"
-            " of the new value."
+            " of the new value. A leaf that is written under `no_grad` stays the same leaf, and so does its hook."
         ),
         """
         import torch
@@ -230,6 +243,13 @@ CLAIMS: tuple[Claim, ...] = (
         y.register_hook(lambda gradient: heard.append(("new", gradient.item())))
         y.backward()
         assert heard == [("new", 1), ("old", 3)]
+
+        w = torch.ones(1, requires_grad=True)
+        w.register_hook(lambda gradient: heard.append(("leaf", gradient.item())))
+        with torch.no_grad():
+            w.mul_(3)
+        (w * w).backward()
+        assert heard[-1] == ("leaf", 6)
         """,
         "pytorch/pytorch#107323",
     ),

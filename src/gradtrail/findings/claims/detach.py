@@ -75,13 +75,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "a-write-into-what-detach-returned-is-noticed",
-        text(
-            "a write into what `detach()` returned is noticed by `backward`, so no gradient is ever silently wrong"
-        ),
+        text("a write into what `detach()` returned is noticed by `backward`"),
         True,
         text(
-            "What `detach` returns shares the version counter, and backward compares it for every tensor it kept. It"
-            " raises only where a kept value was written, for then the gradient would be wrong."
+            "What `detach` returns shares the version counter, and backward compares it for every tensor that a node kept."
+            " A write by way of numpy is counted by nobody: the gradient is then silently wrong."
         ),
         """
         import torch
@@ -101,6 +99,12 @@ CLAIMS: tuple[Claim, ...] = (
         z.detach().zero_()
         z.backward()
         assert x.grad.item() == 1
+
+        y = x.exp()
+        y.detach().numpy()[0] = 100
+        x.grad = None
+        y.backward()
+        assert x.grad.item() == 100  # and not 1
         """,
         "pytorch/pytorch#6990",
     ),

@@ -57,8 +57,8 @@ CLAIMS: tuple[Claim, ...] = (
         text("an in-place operation such as `x += y` on what `backward` passes always raises an error"),
         False,
         text(
-            "Only when a node had kept the value that is overwritten. After an addition or a linear layer it is"
-            " harmless; after exp or sigmoid it is not."
+            "Only when a node has kept a tensor of that memory, be it another part of it, for all views share one"
+            " version. After an addition or a linear layer it is harmless; after exp or sigmoid it is not."
         ),
         """
         import torch
@@ -77,6 +77,16 @@ CLAIMS: tuple[Claim, ...] = (
 
         assert not refused(lambda t: t + 1) and not refused(torch.nn.Linear(2, 2))
         assert refused(torch.exp) and refused(torch.sigmoid)  # these keep their result
+
+        x = w + 1
+        loss = x[0] * x[0]  # keeps one part
+        x[1] += 1
+        try:
+            loss.backward()
+            of_another_part = False
+        except RuntimeError:
+            of_another_part = True
+        assert of_another_part
         """,
         "karpathy/nanoGPT#72",
     ),

@@ -11,8 +11,8 @@ CLAIMS: tuple[Claim, ...] = (
         text("`.to(device)` never changes whether a tensor is a leaf"),
         False,
         text(
-            "Where something is converted, the result of a tensor that requires grad is computed, and no leaf. The"
-            " gradient arrives at the tensor before the move."
+            "Where device or floating dtype changes, the result of a tensor that requires grad is computed, and no leaf."
+            " The gradient arrives at the tensor before the move. Integers are a leaf again, for they carry none."
         ),
         """
         import torch
@@ -24,6 +24,7 @@ CLAIMS: tuple[Claim, ...] = (
         z = x.to(torch.float64)
         z.sum().backward()
         assert not z.is_leaf and x.grad is not None
+        assert x.to(torch.int64).is_leaf
         """,
         "pytorch/pytorch#8287",
     ),
@@ -32,8 +33,8 @@ CLAIMS: tuple[Claim, ...] = (
         text("every `.to(...)` returns a new tensor, which is no leaf"),
         False,
         text(
-            "Where device and dtype are already right, the very same object comes back and stays a leaf, unless"
-            " `copy=True`. That is why such code runs on one machine and is refused on another."
+            "Where device, dtype and memory format are already right, the very same object comes back and stays a leaf,"
+            " unless `copy=True`. That is why such code runs on one machine and is refused on another."
         ),
         """
         import torch
@@ -41,6 +42,8 @@ CLAIMS: tuple[Claim, ...] = (
         x = torch.ones(2, requires_grad=True)
         assert x.to("cpu") is x and x.to(torch.float32) is x and x.is_leaf
         assert not x.to("cpu", copy=True).is_leaf and not x.to("meta").is_leaf
+        images = torch.ones(1, 2, 3, 3, requires_grad=True)
+        assert not images.to("cpu", memory_format=torch.channels_last).is_leaf
         """,
         "wangkuiyi/gotorch#261",
     ),
@@ -110,8 +113,8 @@ CLAIMS: tuple[Claim, ...] = (
         text("`x = x.view(2, 2)` leaves `x` the leaf it was, and `x.grad` is filled"),
         False,
         text(
-            "A view is a result like any other: no leaf, and its `.grad` stays None. The gradient is kept by the tensor"
-            " that the view was taken from, which the name no longer means."
+            "A view of what requires grad is a result like any other: no leaf, and its `.grad` stays None. The gradient"
+            " is kept by the tensor that the view was taken from, which the name no longer means."
         ),
         """
         import torch

@@ -100,13 +100,14 @@ CLAIMS: tuple[Claim, ...] = (
         text("`inference_mode` can replace `no_grad` everywhere, and is only faster"),
         False,
         text(
-            "What is made in it can never be kept for a backward, not even after it. Under `no_grad` the same result may"
-            " be used in training later."
+            "What is computed in it can never be kept for a backward, not even later; of what it makes, only a view of"
+            " a tensor from outside can. Under `no_grad` the same result may be used in training later."
         ),
         """
         import torch
 
         w = torch.ones(2, requires_grad=True)
+        outside = torch.ones(4)
         with torch.no_grad():
             feature = torch.ones(2) * 2
         (w * feature).sum().backward()
@@ -114,6 +115,9 @@ CLAIMS: tuple[Claim, ...] = (
 
         with torch.inference_mode():
             feature = torch.ones(2) * 2
+            view = outside[:2]
+        (w * view).sum().backward()
+        assert not view.is_inference()
         try:
             w * feature
             refused = False

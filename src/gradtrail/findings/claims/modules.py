@@ -11,8 +11,9 @@ CLAIMS: tuple[Claim, ...] = (
         text("an `nn.Parameter` stays a Parameter, and a leaf, through any `.to(...)`"),
         False,
         text(
-            "`Module.to` moves its parameters and keeps them. `Parameter.to` that converts returns a plain tensor that"
-            " is no leaf, which no module registers and no optimizer takes."
+            "`Module.to` changes what its Parameters hold and keeps them, but for a move to `meta`. `Parameter.to` that"
+            " converts returns a plain tensor, which no module registers; where it requires grad it is no leaf, and no"
+            " optimizer takes it."
         ),
         """
         import torch
@@ -25,6 +26,9 @@ CLAIMS: tuple[Claim, ...] = (
         for where in ("meta", torch.float32):
             moved = weight.to(where)
             assert not isinstance(moved, torch.nn.Parameter) and not moved.is_leaf
+        with torch.no_grad():
+            assert weight.to("meta").is_leaf
+        assert layer.to("meta").weight is not weight
         """,
         "pytorch/pytorch#9303",
     ),
@@ -100,7 +104,7 @@ CLAIMS: tuple[Claim, ...] = (
         text("`nn.Parameter(y)` of a computed `y` passes the gradient on to what `y` was computed from"),
         False,
         text(
-            "A Parameter is always a leaf, so the history of `y` ends there. Keep a computed weight a tensor, and hand it"
+            "It makes a leaf of what it is given, so the history of `y` ends there. Keep a computed weight a tensor, and hand it"
             " to `torch.func.functional_call` or to a function of `torch.nn.functional`."
         ),
         """
@@ -143,8 +147,8 @@ CLAIMS: tuple[Claim, ...] = (
         text("`register_buffer` is what keeps a plain tensor of a module from being trained"),
         False,
         text(
-            "A plain tensor is not trained anyway, for it is no Parameter. A buffer moves with the module and is saved"
-            " in its `state_dict`; that is the difference."
+            "A plain tensor is not trained anyway, for it is no Parameter. A buffer moves with the module and, unless it"
+            " is registered with `persistent=False`, is saved in its `state_dict`; that is the difference."
         ),
         """
         import torch
@@ -153,6 +157,7 @@ CLAIMS: tuple[Claim, ...] = (
         net.plain = torch.ones(2)
         net.register_buffer("buffer", torch.ones(2))
         assert list(net.parameters()) == []
+        net.register_buffer("passing", torch.ones(2), persistent=False)
         assert list(net.state_dict()) == ["buffer"]
         net.to(torch.float64)
         assert net.buffer.dtype == torch.float64 and net.plain.dtype == torch.float32

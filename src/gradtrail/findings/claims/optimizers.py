@@ -205,7 +205,10 @@ CLAIMS: tuple[Claim, ...] = (
         "zero-grad-frees-the-graph",
         text("`zero_grad()` between the forward and `backward()` destroys what backward needs"),
         False,
-        text("It clears the gradients that are there. The graph hangs on the loss, and is not touched."),
+        text(
+            "It drops the gradients that are there. The graph hangs on the loss, and is not touched. Only a loss that"
+            " is computed from `.grad` itself breaks, when `set_to_none=False` writes zeros into it."
+        ),
         """
         import torch
 
@@ -216,6 +219,21 @@ CLAIMS: tuple[Claim, ...] = (
         assert loss.grad_fn is not None
         loss.backward()
         assert w.grad is not None
+
+        def penalty_after(set_to_none):
+            optimizer.zero_grad()
+            (w**3).sum().backward(create_graph=True)
+            penalty = (w.grad**2).sum()
+            optimizer.zero_grad(set_to_none=set_to_none)
+            penalty.backward()
+
+        penalty_after(set_to_none=True)
+        try:
+            penalty_after(set_to_none=False)
+            refused = False
+        except RuntimeError:
+            refused = True
+        assert refused
         """,
         "thuml/Transfer-Learning-Library#12",
     ),
@@ -225,7 +243,8 @@ CLAIMS: tuple[Claim, ...] = (
         False,
         text(
             "Backward frees what it walked, unless it retains it; a step only writes into the parameters. What a graph"
-            " kept of them is then out of date, which the next backward refuses."
+            " kept of them is then out of date, which the next backward refuses, unless the step was fused: that is not"
+            " counted."
         ),
         """
         import torch
@@ -242,6 +261,10 @@ CLAIMS: tuple[Claim, ...] = (
         except RuntimeError as error:
             message = str(error)
         assert "modified by an inplace operation" in message
+
+        keeps_w = w * w
+        torch.optim.SGD([w], lr=0.1, fused=True).step()
+        keeps_w.backward()
         """,
         "pytorch/pytorch#17568",
     ),
