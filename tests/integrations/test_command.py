@@ -294,6 +294,11 @@ def test_a_reader_that_goes_away_is_no_mistake() -> None:
     assert process.wait() == 1
 
 
+def listens_to_ctrl_c() -> None:
+    """What runs in the background of a shell inherits that Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_stops_at_once_and_cleanly() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "gradtrail", "check", "-"],
@@ -301,7 +306,7 @@ def test_ctrl_c_stops_at_once_and_cleanly() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a run in the background ignores it
+        preexec_fn=listens_to_ctrl_c,  # noqa: PLW1509 - no threads here
     )
     time.sleep(1)  # it waits for its input
     process.send_signal(signal.SIGINT)
