@@ -162,3 +162,22 @@ def test_help_in_every_language(name: str, command: str, capsys: Capture) -> Non
     told = capsys.readouterr().out
     assert f"gradtrail {command} [-h]" in told
     assert all(width(line) <= 80 or "gradtrail " in line for line in told.splitlines())
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_no_space_is_left_where_a_phrase_meets_its_sentence(name: str) -> None:
+    language.use(name)
+    wide = "[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]"
+    for known in ("stack", "cat", "index_put_", "to"):
+        row = operations.operation(known)
+        assert row is not None
+        for _, sentence in op_page.facts(row):
+            assert not re.search(f"{wide} {wide}", str(sentence))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_heads_end_with_a_wide_colon(name: str, capsys: Capture) -> None:
+    assert main(["check", "--help", "--lang", name]) == 0
+    assert ":\n" not in capsys.readouterr().out
+    assert main(["check", "nothing-of-this-name.py", "--lang", name]) == 2
+    assert "：nothing-of-this-name.py：" in capsys.readouterr().out

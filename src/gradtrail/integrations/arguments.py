@@ -13,6 +13,7 @@ ARGPARSE = (
     text("usage: "),
     text("positional arguments"),
     text("options"),
+    text("%(heading)s:"),
     text("show this help message and exit"),
     text("%(prog)s: error: %(message)s\n"),
     text("the following arguments are required: %s"),
@@ -36,6 +37,13 @@ class Help(argparse.RawDescriptionHelpFormatter):
         shift = width(spoken) - len(english)
         indent = [" " * max(shift, 0) + line[max(-shift, 0) :] if line.strip() else line for line in rest]
         return "\n".join([spoken + first, *indent])
+
+    def format_help(self) -> str:
+        """The help; before Python 3.12 argparse sets the colon behind a heading itself."""
+        told = super().format_help()
+        for heading in (say("positional arguments"), say("options")):
+            told = told.replace(f"{heading}:\n", say("%(heading)s:") % {"heading": heading} + "\n")
+        return told
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return wrap(text, width)

@@ -54,5 +54,6 @@ def _no_such(name: str, near: str | None) -> int:
         hint = say("did you mean `{near}`?", near=near)
     else:
         hint = say("`{listing}` lists them", listing="gradtrail claims")
-    complain("gradtrail: " + say("there is no claim `{name}`", name=name) + "; " + hint)
+    told = say("there is no claim `{name}`", name=name)
+    complain("gradtrail: " + say("{told}; {hint}", told=told, hint=hint))
     return USAGE

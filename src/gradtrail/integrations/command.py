@@ -191,5 +191,6 @@ def _unknown(command: str) -> int:
         hint = say("did you mean `{near}`?", near=f"gradtrail check {command}")
     else:
         hint = say("`{listing}` lists them", listing="gradtrail --help")
-    complain("gradtrail: " + say("there is no command `{command}`", command=command) + "; " + hint)
+    told = say("there is no command `{command}`", command=command)
+    complain("gradtrail: " + say("{told}; {hint}", told=told, hint=hint))
     return USAGE

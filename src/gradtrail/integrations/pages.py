@@ -47,7 +47,7 @@ def _rule(arguments: Sequence[str]) -> int:
 
 
 def _operation(arguments: Sequence[str]) -> int:
-    options = parser(
+    asked = parser(
         "op",
         say("What an operation of torch does to autograd's facts, and what it saves for backward."),
         say(
@@ -55,8 +55,8 @@ def _operation(arguments: Sequence[str]) -> int:
             examples="gradtrail op relu_ · gradtrail op Tensor.to · gradtrail op F.linear",
         ),
     )
-    options.add_argument("name", metavar="NAME", help=say("an operation, such as detach or torch.matmul"))
-    name = options.parse_args(arguments).name
+    asked.add_argument("name", metavar="NAME", help=say("an operation, such as detach or torch.matmul"))
+    name = asked.parse_args(arguments).name
     from gradtrail.laws.operations import operation
     from gradtrail.reports import op_page
 
@@ -159,8 +159,8 @@ def _no_such(what: str, name: str, near: str | None, listing: str | None) -> int
     if what == "operation":
         told = say("there is no operation `{name}`", name=name)
     if near:
-        told += "; " + say("did you mean `{near}`?", near=near)
+        told = say("{told}; {hint}", told=told, hint=say("did you mean `{near}`?", near=near))
     elif listing:
-        told += "; " + say("`{listing}` lists them", listing=listing)
+        told = say("{told}; {hint}", told=told, hint=say("`{listing}` lists them", listing=listing))
     complain("gradtrail: " + told)
     return USAGE

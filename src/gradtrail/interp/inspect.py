@@ -162,9 +162,7 @@ def told_facts(tensor: Tensor) -> dict[str, Text]:
     if tensor.parameter is not False:
         words = {True: "yes", "cpu": "only where the device is the CPU"}
         facts["Parameter"] = text(words.get(tensor.parameter, "not known"))
-    facts["device"] = (
-        text("{name}", name=tensor.device.told) if tensor.device is not None else text("not known")
-    )
+    facts["device"] = tensor.device.told if tensor.device is not None else text("not known")
     facts["dtype"] = text("{name}", name=tensor.dtype) if tensor.dtype is not None else text("not known")
     if tensor.shape is not None:
         sizes = ", ".join("?" if size is None else str(size) for size in tensor.shape)

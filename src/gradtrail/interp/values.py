@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtrail.laws.text import Text, one_of
+
 NO, YES, MAYBE = 1, 2, 3
 """Does it require grad? A set of answers as bits, so that a join is a bit-or."""
 
@@ -89,9 +91,9 @@ class Device:
         self.name = name
 
     @property
-    def told(self) -> str:
+    def told(self) -> Text:
         """How a sentence names it."""
-        return f"{self.name} or cpu" if self.kind == "chosen" else self.name
+        return one_of((self.name, "cpu") if self.kind == "chosen" else (self.name,))
 
     def __repr__(self) -> str:
         return f"Device({self.kind}, {self.name})"

@@ -6,6 +6,7 @@ A sentence is never built with an f-string: the template is what gets translated
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -18,6 +19,12 @@ def speak(translate: Callable[[str], str] | None) -> None:
     _spoken[:] = [] if translate is None else [translate]
 
 
+_SEAM = "\0"
+_WIDE = "[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]"
+_GAP = re.compile(f"(?<={_WIDE})(?: {_SEAM}|{_SEAM} )(?={_WIDE})")
+"""The space beside a field, which Chinese and Japanese leave out between two of their own characters."""
+
+
 class Text(NamedTuple):
     """A template with named fields, such as ``Text("`{name}` is not a leaf", (("name", "w"),))``."""
 
@@ -26,8 +33,13 @@ class Text(NamedTuple):
 
     def __str__(self) -> str:
         """The sentence, in the language that is spoken."""
-        template = _spoken[0](self.template) if _spoken else self.template
-        return template.format_map(dict(self.fields)) if self.fields else template
+        if not _spoken:
+            return self.template.format_map(dict(self.fields)) if self.fields else self.template
+        template = _spoken[0](self.template)
+        if not self.fields:
+            return template
+        seams = {name: f"{_SEAM}{value}{_SEAM}" for name, value in self.fields}
+        return _GAP.sub("", template.format_map(seams)).replace(_SEAM, "")
 
 
 def say(template: str, /, **fields: object) -> str:

@@ -108,8 +108,8 @@ _PIECES = re.compile(f"[{_OPENING}]*(?:(?![{_OPENING}])[{_WIDE}]|[^{_WIDE}]+|$)[
 
 
 def gap_behind(head: str) -> str:
-    """What stands between a head and its words: nothing behind a wide colon, which has its own room."""
-    return "" if head.endswith("\uff1a") else " "
+    """What stands between a head and its words: nothing behind a wide sign, which has its own room."""
+    return "" if head.endswith(("\uff1a", "\uff1f")) else " "
 
 
 def padded(text: str, room: int) -> str:

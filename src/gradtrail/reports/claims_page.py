@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from gradtrail.findings.claims.form import Claim
 from gradtrail.laws.text import say
 from gradtrail.reports.cells import wrap
+from gradtrail.reports.names import bracketed
 
 
 def list_of_claims(claims: Iterable[Claim], width: int = 80) -> str:
     """Each claim with its name, whether it holds, and the statement."""
     lines: list[str] = []
     for claim in claims:
-        lines += [f"{claim.name} ({_decided(claim)})"]
+        lines += [bracketed(claim.name, _decided(claim))]
         lines += ["    " + line for line in wrap(str(claim.statement), width - 4)]
     return "".join(line + "\n" for line in lines)
 
@@ -31,7 +32,7 @@ def text_page(claim: Claim, width: int = 80) -> str:
     """One claim as plain text, for a terminal."""
     said = say("People say: {statement}", statement=claim.statement)
     verdict = say("Torch says: {verdict}", verdict=claim.verdict)
-    parts = [f"{claim.name} ({_decided(claim)})", "", *wrap(said, width), "", *wrap(verdict, width), ""]
+    parts = [bracketed(claim.name, _decided(claim)), "", *wrap(said, width), "", *wrap(verdict, width), ""]
     parts += [say("The program that decides it:"), "", textwrap.indent(program(claim), "    "), ""]
     if claim.source:
         parts += [say("Read in: {source}", source=claim.source), ""]
@@ -54,7 +55,7 @@ def _decided(claim: Claim) -> str:
 
 def _markdown(claim: Claim, heading: str) -> list[str]:
     parts = [
-        f"{heading} {claim.name} ({_decided(claim)})",
+        f"{heading} {bracketed(claim.name, _decided(claim))}",
         "",
         say("People say: {statement}", statement=claim.statement),
         "",

@@ -8,14 +8,16 @@ from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
 from gradtrail.laws.text import say
 from gradtrail.reports.cells import clean
 from gradtrail.reports.left_out import head, left_out
-from gradtrail.reports.names import shown_name
+from gradtrail.reports.names import headed, shown_name
 
 
 def render(findings: Iterable[Diagnostic], not_looked_at: Iterable[NotLookedAt], folder: str = "") -> str:
     """The findings, then what could not be looked at, as lines; names are relative to `folder`."""
     lines = [_line(finding, folder) for finding in findings]
     told, rest = left_out(not_looked_at)
-    lines += [f"{shown_name(one.filename, folder)}: {head(one)}: {clean(str(one.reason))}" for one in told]
+    lines += [
+        f"{shown_name(one.filename, folder)}: {headed(head(one), clean(str(one.reason)))}" for one in told
+    ]
     if rest:
         lines.append(rest)
     return "".join(line + "\n" for line in lines)

@@ -13,7 +13,7 @@ from gradtrail.laws.text import say
 from gradtrail.laws.wordings import fold
 from gradtrail.reports import rule_page, terminal
 from gradtrail.reports.cells import clean, gap_behind, width, wrap
-from gradtrail.reports.names import shown_name
+from gradtrail.reports.names import headed, shown_name
 
 MOST_CAUSES = 4
 """Causes that are shown; the rule's page has all."""
@@ -82,9 +82,9 @@ def markdown(explained: Explanation) -> str:
         "",
     ]
     for finding in explained.diagnosis:
-        parts += [f"- {say('line {row}', row=finding.place.row)}: {finding.message}"]
+        parts += ["- " + headed(say("line {row}", row=finding.place.row), str(finding.message))]
         parts += [
-            f"    {number}. {say('line {row}', row=step.place.row)}: {step.text}"
+            f"    {number}. {headed(say('line {row}', row=step.place.row), str(step.text))}"
             for number, step in enumerate(finding.trail, 1)
         ]
         parts += [f"- {finding.help}" if finding.help is not None else "", ""]
@@ -99,9 +99,12 @@ def markdown(explained: Explanation) -> str:
             "",
         ]
         parts += [say("put right:"), "", "```python", rule_page.marked(example.good), "```", ""]
-    parts += [f"{say('print beside the failing line')}:", ""]
-    parts += [f"- `{check.expression}`: {check.says}" for check in explained.answer.family.checks]
-    parts += ["", f"{say('detach or no_grad?')} {explained.answer.family.way_out}"]
+    parts += [say("{head}:", head=say("print beside the failing line")), ""]
+    parts += [
+        "- " + headed(f"`{check.expression}`", str(check.says)) for check in explained.answer.family.checks
+    ]
+    question = say("detach or no_grad?")
+    parts += ["", f"{question}{gap_behind(question)}{explained.answer.family.way_out}"]
     return "\n".join(parts) + "\n"
 
 

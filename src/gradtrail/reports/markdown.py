@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
 from gradtrail.laws.text import say
-from gradtrail.reports.cells import clean
+from gradtrail.reports.cells import clean, gap_behind
 from gradtrail.reports.left_out import head, left_out
-from gradtrail.reports.names import shown_name
+from gradtrail.reports.names import headed, shown_name
 from gradtrail.reports.terminal import summary
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ def render(
     for finding in findings:
         parts += _finding(finding, lookup, folder)
     told, rest = left_out(not_looked_at)
-    parts += [f"- {head(one)}: {shown_name(one.filename, folder)}: {clean(str(one.reason))}" for one in told]
+    parts += [
+        "- " + headed(head(one), headed(shown_name(one.filename, folder), clean(str(one.reason))))
+        for one in told
+    ]
     parts += [f"- {rest}"] if rest else []
     parts += [""] if told else []
     return "\n".join([*parts, summary(findings, files)]) + "\n"
@@ -40,18 +43,18 @@ def render(
 def _finding(finding: Diagnostic, lookup: Lookup, folder: str) -> list[str]:
     place = finding.place
     where = f"{shown_name(place.filename, folder)}:{place.row}:{place.column}"
-    parts = [f"**{say(finding.severity)}: {clean(str(finding.message))}** (`{where}`)", ""]
+    parts = [f"**{headed(say(finding.severity), clean(str(finding.message)))}** (`{where}`)", ""]
     for number, step in enumerate(finding.trail, 1):
         code = _line(step.place, lookup)
         here = say("line {row}", row=step.place.row)
         if step.place.filename != place.filename:
             here = f"{shown_name(step.place.filename, folder)}:{step.place.row}"
-        parts.append(f"{number}. {here}: {clean(str(step.text))}")
+        parts.append(f"{number}. {headed(here, clean(str(step.text)))}")
         if code:
             parts += ["", "   ```python", f"   {code}", "   ```", ""]
     for label, words in ((say("why:"), finding.why), (say("help:"), finding.help)):
         if words is not None:
-            parts += ["", f"{label} {clean(str(words))}"]
+            parts += ["", f"{label}{gap_behind(label)}{clean(str(words))}"]
     return [*parts, "", f"(`gradtrail rule {finding.rule}`)", ""]
 
 

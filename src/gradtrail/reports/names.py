@@ -24,6 +24,16 @@ _ONE_AND_MORE = {
 }
 
 
+def headed(head: str, words: str) -> str:
+    """`words` behind a head and the colon of the language."""
+    return say("{head}: {words}", head=head, words=words)
+
+
+def bracketed(words: str, more: str) -> str:
+    """`words`, and what is said of them in brackets."""
+    return say("{words} ({more})", words=words, more=more)
+
+
 def counted(number: int, noun: str) -> str:
     """`1 error`, `2 errors`."""
     one, more = _ONE_AND_MORE[noun]

@@ -110,9 +110,11 @@ def render(operation: Operation, width: int = 80) -> str:
     lines = _hanging(operation.name + "(", ", ".join(_signature(operation)) + ")", width)
     lines.append("")
     before = ""
-    for label, sentence in facts(operation):
-        head = "" if label == before else label
-        lines += _hanging("  " + padded(say(head) if head else "", 14) + "  ", str(sentence), width)
+    told = facts(operation)
+    room = max(14, *(cells(say(label)) for label, _ in told))
+    for label, sentence in told:
+        head = "" if label == before else say(label)
+        lines += _hanging("  " + padded(head, room) + "  ", str(sentence), width)
         before = label
     return "\n".join(lines) + "\n"
 

@@ -10,6 +10,7 @@ from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.laws.text import say
 from gradtrail.reports.cells import padded, wrap
 from gradtrail.reports.cells import width as cells
+from gradtrail.reports.names import bracketed
 
 _ITEM = re.compile(r"[ ]*(?:[-*]|\d+\.) ")
 _MARK = re.compile(r"#\s*(error|cause)\s*$", re.M)
@@ -17,7 +18,7 @@ _MARK = re.compile(r"#\s*(error|cause)\s*$", re.M)
 
 def text_page(rule: type[Rule], width: int = 80) -> str:
     """The page as plain text, for a terminal."""
-    parts = [f"{rule.name} ({say(rule.severity)})", "", folded(page_text(rule), width), ""]
+    parts = [bracketed(rule.name, say(rule.severity)), "", folded(page_text(rule), width), ""]
     for example in rule.examples:
         parts += _text_example(example, width)
     for near_miss in _shown(rule):
@@ -57,7 +58,7 @@ def list_of_rules(rules: Iterable[type[Rule]], width: int = 80) -> str:
     if any(cells(line) > width for line in lines):
         lines = []
         for name, severity, sentence in named:
-            lines += [f"{name} ({say(severity)})", *("    " + line for line in wrap(sentence, width - 4))]
+            lines += [bracketed(name, say(severity)), *("    " + line for line in wrap(sentence, width - 4))]
     return "".join(line + "\n" for line in lines)
 
 

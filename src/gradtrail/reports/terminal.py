@@ -12,7 +12,7 @@ from gradtrail.findings.diagnostic import Diagnostic, Fix, NotLookedAt
 from gradtrail.laws.text import Text, say
 from gradtrail.reports.cells import ELLIPSIS, Drawn, clean, cut, draw, gap_behind, width, wrap
 from gradtrail.reports.left_out import head, left_out
-from gradtrail.reports.names import counted, shown_name
+from gradtrail.reports.names import counted, headed, shown_name
 from gradtrail.source.place import Edit, Place
 from gradtrail.source.text import SourceText, apply, split_lines
 
@@ -99,8 +99,8 @@ def render_one(finding: Diagnostic, lookup: Lookup, style: Style = PLAIN, first:
 
 
 def _headline(finding: Diagnostic, style: Style) -> list[str]:
-    head = f"{say(finding.severity)}[{finding.rule}]:"
-    first, *rest = wrap(head + " " + _sentence(finding.message), style.width, hanging=4)
+    head = say("{head}:", head=f"{say(finding.severity)}[{finding.rule}]")
+    first, *rest = wrap(head + gap_behind(head) + _sentence(finding.message), style.width, hanging=4)
     first = style.paint(finding.severity, head) + style.paint("bold", first[len(head) :])
     return [first, *(style.paint("bold", line) for line in rest)]
 
@@ -363,7 +363,7 @@ def _ending(
     lines: list[str] = []
     told, rest = left_out(not_looked_at)
     for one in told:
-        words = f"{head(one)}: {shown_name(one.filename, style.folder)}: {_sentence(one.reason)}"
+        words = headed(head(one), headed(shown_name(one.filename, style.folder), _sentence(one.reason)))
         lines += wrap(words, style.width, hanging=4)
     if rest:
         lines += wrap(rest, style.width, hanging=4)

@@ -122,7 +122,7 @@ def _tree(reach: SeenReach, filename: str, folder: str) -> list[str]:
     """The lines of a tree; neighbours that look the same, such as the weights of a layer, are drawn once."""
     words = clean(str(reach.text))
     if reach.place is not None:
-        words += f"  ({_short(reach.place, filename, folder)})"
+        words = say("{words}  ({more})", words=words, more=_short(reach.place, filename, folder))
     if reach.cut is not None:
         words += f"  ✂ {clean(str(reach.cut))}"
     branches: list[tuple[list[str], int]] = []

@@ -376,19 +376,24 @@ class RequiresGradOnNonLeaf(Rule):
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name = name_of(event)
-        off = event.fields.get("value") is False
         yield diagnostic(
             self,
             event,
             text("`{name}` is not a leaf, so its requires_grad flag cannot be changed", name=name),
             text("RuntimeError: you can only change requires_grad flags of leaf variables"),
             why=text("a computed tensor requires grad because of what it was computed from"),
-            help=text("use `{code}.detach()` to stop the gradient here", code=code_of(event))
-            if off
-            else text("make it a new leaf first: `{name} = {name}.detach().requires_grad_()`", name=name)
-            if is_target(event)
-            else text("make a new leaf of it first: `{code}.detach().requires_grad_()`", code=code_of(event)),
+            help=_instead_of_the_flag(event, name),
         )
+
+
+def _instead_of_the_flag(event: Event, name: str) -> Text:
+    if event.fields.get("value") is False:
+        if is_target(event):
+            return text("write `{name} = {name}.detach()` to stop the gradient here", name=name)
+        return text("use `{code}.detach()` to stop the gradient here", code=code_of(event))
+    if is_target(event):
+        return text("make it a new leaf first: `{name} = {name}.detach().requires_grad_()`", name=name)
+    return text("make a new leaf of it first: `{code}.detach().requires_grad_()`", code=code_of(event))
 
 
 class RequiresGradOnIntegers(Rule):
