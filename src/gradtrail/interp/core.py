@@ -43,6 +43,7 @@ class Modes:
 
     __slots__ = (
         "autocast",
+        "cleared",
         "default_device",
         "default_dtype",
         "elsewhere_ended",
@@ -61,6 +62,7 @@ class Modes:
         self.default_device: Any = None
         self.autocast = False
         self.elsewhere_ended = False  # heap; off the CPU the program has raised by now
+        self.cleared: Any = None  # heap; where gradients were last cleared, and of which tensors
 
 
 class Core:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtrail.interp.frames import Frame
+from gradtrail.interp.gradients import Mixed, Spent, state_of
 from gradtrail.interp.tensors import Tensors
 from gradtrail.interp.values import (
     ANY_LEAF,
@@ -196,11 +197,31 @@ class Graph(Tensors):
     def set_gradient(self, tensor: Tensor, sure: bool, create: bool | None, node: Any, frame: Frame) -> None:
         """A backward has added to the gradient of `tensor`."""
         if type(tensor.grad) is Tensor:
+            self._add_to_gradient(tensor, tensor.grad, sure, node, frame)
             return
         gradient = self.new_tensor(self.origin(gradient_kind(create), node, frame))
         gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
         gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device
         self.heap.put(tensor, "grad", gradient if sure else self.join(gradient, tensor.grad))
+
+    def _add_to_gradient(self, tensor: Tensor, gradient: Tensor, sure: bool, node: Any, frame: Frame) -> None:
+        """What a step has used already is mixed with what this backward adds."""
+        state = state_of(gradient)
+        if type(state) is not Spent:
+            return
+        if not sure:
+            self.heap.put(gradient, "spent", UNKNOWN)
+            return
+        cleared = self.modes.cleared
+        others = None
+        if (
+            type(cleared) is tuple
+            and cleared[0].serial > state.step.serial
+            and tensor.serial not in cleared[1]
+        ):
+            others = cleared[0]
+        mixed = Mixed(state.version, state.step, self.origin("backward-added", node, frame), others)
+        self.heap.put(gradient, "spent", mixed)
 
     def _check_root(self, root: Tensor, gradients: Any, node: Any, frame: Frame) -> None:
         if root.requires == NO:

@@ -15,6 +15,7 @@ from gradtrail.interp.values import (
     Iterator,
     Library,
     Mapping,
+    Origin,
     Sequence,
     Some,
     Tensor,
@@ -161,15 +162,19 @@ class ModuleMethods(Modules):
         self.clear_gradients(
             [value for _, value in self.parameters_of(module)[0]] + self.branch_parameters(module),
             keywords.get("set_to_none", args[0] if args else True),
+            self.origin("cleared", node, frame),
         )
         return None
 
-    def clear_gradients(self, tensors: list[Tensor], to_none: Any) -> None:
-        """`zero_grad()`."""
+    def clear_gradients(self, tensors: list[Tensor], to_none: Any, origin: Origin) -> None:
+        """`zero_grad()` at `origin`."""
         for tensor in tensors:
+            if type(tensor.grad) is Tensor:
+                self.heap.put(tensor.grad, "spent", None)
             self.heap.put(
                 tensor, "grad", None if to_none is True else tensor.grad if to_none is False else UNKNOWN
             )
+        self.heap.put(self.modes, "cleared", (origin, frozenset(tensor.serial for tensor in tensors)))
 
     def m_state_dict(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtrail.interp.frames import Frame, PathEnds
+from gradtrail.interp.gradients import Mixed, Spent, state_of, version_of
 from gradtrail.interp.models.registry import argument
 from gradtrail.interp.models.tensor import flag
 from gradtrail.interp.values import (
@@ -436,7 +437,8 @@ def optimizer_method(
     if name == "step":
         return _step(m, instance, args, keywords, node, frame)
     if name == "zero_grad":
-        m.clear_gradients(tensors_of(instance), argument(args, keywords, 0, "set_to_none", True))
+        to_none = argument(args, keywords, 0, "set_to_none", True)
+        m.clear_gradients(tensors_of(instance), to_none, m.origin("cleared", node, frame))
         return None
     if name == "add_param_group":
         built = instance.state.get("built")
@@ -495,6 +497,22 @@ def _tell_skipped(m: Any, instance: Instance, node: Any, frame: Frame) -> None:
                of=iterator.of)  # fmt: skip
 
 
+def _tell_mixed(m: Any, instance: Instance, node: Any, frame: Frame) -> None:
+    """At a step: gradients that the step before has used already, and to which a backward has added since."""
+    mixed = [(one, state) for one in tensors_of(instance) if type(state := state_of(one.grad)) is Mixed]
+    if not mixed:
+        return
+    tensor, state = mixed[0]
+    at = state.cleared or state.backward
+    trail = m.steps_of([*([state.cleared] if state.cleared else []), state.step, state.backward], frame)
+    m.tell("gradient-mixed", at.node, at.frame, m.seen(tensor, node, frame), certainty="wrong", trail=trail,
+           left_out=state.cleared is not None)  # fmt: skip
+
+
+_SEVERAL_STEPS = 2
+"""From here on the steps of an optimizer are not counted any more."""
+
+
 def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any, frame: Frame) -> Any:
     """`step()`: the closure, then an in-place write of every tensor that has a gradient."""
     closure = argument(args, keywords, 0, "closure")
@@ -514,12 +532,20 @@ def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any,
         m.heap.put(m.modes, "grad_mode", before)
     _tell_skipped(m, instance, node, frame)
     built = instance.state.get("built")
+    _tell_mixed(m, instance, node, frame)
+    before = instance.state.get("stepped", 0)
+    taken = min(before + 1, _SEVERAL_STEPS) if type(before) is int and closure is None else UNKNOWN
+    m.heap.put(instance.state, "stepped", taken)
+    step = m.origin("step-taken", node, frame)
     fused = built.fused if type(built) is Built else None
     for tensor in tensors_of(instance):
         if tensor.grad is None:
             continue
         if tensor.inference is True and not m.modes.inference_mode:
             m.refuse("inference-in-place", node, frame, m.seen(tensor, node, frame, "inference"), op="step")
+        if type(tensor.grad) is Tensor and tensor.requires == YES:
+            version = version_of(tensor.grad)
+            m.heap.put(tensor.grad, "spent", UNKNOWN if version is None else Spent(version, step))
         if fused is True:
             continue
         certain = fused is False and type(tensor.grad) is Tensor and tensor.requires == YES
