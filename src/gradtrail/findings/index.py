@@ -18,6 +18,7 @@ MODULES: dict[str, str] = {
     "frozen-module-in-ddp": "processes",
     "function-without-backward": "custom_functions",
     "grad-in-worker-samples": "processes",
+    "grad-mode-not-entered": "grad_mode",
     "grad-of-non-leaf": "leaf_status",
     "grad-through-reentrant-checkpoint": "checkpointing",
     "gradient-not-cleared": "training_loop",
@@ -45,6 +46,7 @@ MODULES: dict[str, str] = {
     "reentrant-checkpoint-without-grad": "checkpointing",
     "requires-grad-on-inference-tensor": "inference_mode",
     "requires-grad-on-integers": "leaf_status",
+    "requires-grad-on-module": "registration",
     "requires-grad-on-non-leaf": "leaf_status",
     "second-backward": "backward",
     "tensor-over-parameter": "registration",
@@ -78,6 +80,7 @@ HEARS: dict[str, tuple[str, ...]] = {
     "expanded-in-place": ("in_place",),
     "flag-misspelt": ("registration",),
     "flag-of-non-leaf": ("leaf_status",),
+    "flag-on-module": ("registration",),
     "from-numpy-of-tensor": ("numpy_conversion",),
     "function-gradient-count": ("custom_functions",),
     "function-no-backward": ("custom_functions",),
@@ -93,6 +96,7 @@ HEARS: dict[str, tuple[str, ...]] = {
     "inference-saved": ("inference_mode",),
     "leaf-in-place": ("in_place",),
     "leaf-view-in-place": ("in_place",),
+    "mode-dropped": ("grad_mode",),
     "module-not-initialized": ("registration",),
     "multi-view-in-place": ("in_place",),
     "no-grad-not-called": ("grad_mode",),
@@ -128,6 +132,7 @@ HEARS: dict[str, tuple[str, ...]] = {
 }
 
 WORDS: tuple[Word, ...] = (
+    Word(b'(?:no_grad|enable_grad|inference_mode)\\(', row=b'^[ \\t]*[\\w.]*\\b(?:no_grad|enable_grad|inference_mode)\\('),
     Word(b', *out='),
     Word(b'CrossEntropyLoss'),
     Word(b'DistributedDataParallel'),

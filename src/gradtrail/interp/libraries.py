@@ -91,6 +91,9 @@ _PURE = frozenset(
 """Methods whose only effect is their result."""
 
 
+_MODES_TO_ENTER = MODES - {"torch.set_grad_enabled"}
+"""Grad modes that do nothing until they are entered."""
+
 _LARGEST_OF_MATH = 1000
 """Up to here the functions of `math` that count combinations are worked out; above, their numbers have no use."""
 
@@ -758,6 +761,8 @@ class Libraries(Making, Copying, GradModes):
         """A method call whose result nobody takes: for a pure method of a tensor, nothing happens."""
         result = self.evaluate(node, frame)
         name = node.func.attr
+        if type(result) is Instance and result.library in _MODES_TO_ENTER and result.library.endswith(name):
+            self.tell("mode-dropped", node, frame, None, certainty="wasteful", mode=result.library)
         if name not in _PURE or type(result) is not Tensor:
             return
         receiver = self._receiver(node.func.value, frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from typing import Any
 
@@ -433,8 +434,10 @@ class Modules(Trails):
             return True
         if kind is not None:
             self.heap.put(module.registered, name, MISSING)
-        if name == "requires_grad" and type(value) is bool:
-            self.tell("flag-on-module", node, frame, None, value=value, name=module.name or "")
+        own = type(module.cls) is Class and module.cls.find(name) is not MISSING
+        if name == "requires_grad" and type(value) is bool and not own and not _is_self(node):
+            target = self._source(node.value, frame) if type(node) is ast.Attribute else module.name or ""
+            self.tell("flag-on-module", node, frame, None, certainty="wrong", value=value, name=target)
         if type(value) is Sequence or type(value) is Mapping:
             origin = self.origin("stored", node, frame, name=self._attribute_name(module, name, node))
             self.heap.put(module.state, f"stored {name}", origin)
@@ -778,6 +781,11 @@ class Modules(Trails):
 
     def set_flag(self, tensor: Tensor, value: Any, node: Any, frame: Frame, how: str) -> None:
         raise NotImplementedError
+
+
+def _is_self(node: Any) -> bool:
+    """Whether an attribute is set by the object's own methods, which may well read it again."""
+    return type(node) is ast.Attribute and type(node.value) is ast.Name and node.value.id == "self"
 
 
 def _outputs(text: str, result: Any, shape: Any) -> Any:

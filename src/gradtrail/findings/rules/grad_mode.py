@@ -72,3 +72,84 @@ class UncalledGradMode(Rule):
             why=text("as a decorator a grad mode needs no parentheses, as a context it does"),
             help=text("write `with {name}():`", name=name),
         )
+
+
+class GradModeNotEntered(Rule):
+    """`torch.no_grad()` stands as a statement of its own.
+
+    ## Why it goes wrong
+
+    The call makes a context manager and changes nothing: grad mode is switched when a `with` block enters it. What
+    follows is recorded as before.
+
+    ## What to do
+
+    Write `with torch.no_grad():` around the code, or `@torch.no_grad()` above the function. To switch without a block
+    there is `torch.set_grad_enabled(False)`.
+    """
+
+    name = "grad-mode-not-entered"
+    severity = "warning"
+    words = (
+        Word(
+            rb"(?:no_grad|enable_grad|inference_mode)\(",
+            row=rb"^[ \t]*[\w.]*\b(?:no_grad|enable_grad|inference_mode)\(",
+        ),
+    )
+    hears = ("mode-dropped",)
+    examples = (
+        Example(
+            title="no_grad as a statement",
+            bad="""
+                import torch
+                model = torch.nn.Linear(2, 1)
+
+                def predict(x):
+                    torch.no_grad()  # error
+                    return model(x)
+
+                out = predict(torch.ones(1, 2))
+            """,
+            good="""
+                import torch
+                model = torch.nn.Linear(2, 1)
+
+                @torch.no_grad()
+                def predict(x):
+                    return model(x)
+
+                out = predict(torch.ones(1, 2))
+            """,
+            proof="out.requires_grad",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "set_grad_enabled, which acts when it is called",
+            """
+                import torch
+                torch.set_grad_enabled(False)
+                torch.set_grad_enabled(True)
+            """,
+        ),
+        NearMiss(
+            "entered by hand",
+            """
+                import torch
+                mode = torch.no_grad()
+                mode.__enter__()
+                mode.__exit__(None, None, None)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        mode = str(event.fields["mode"])
+        yield diagnostic(
+            self,
+            event,
+            text("`{mode}()` is made here and never entered", mode=mode),
+            text("grad mode stays as it was"),
+            why=text("a grad mode acts as a `with` block or as a decorator"),
+            help=text("write `with {mode}():` around the code, or `@{mode}()` above the function", mode=mode),
+        )

@@ -290,6 +290,74 @@ class MisspeltRequiresGrad(Rule):
         )
 
 
+class RequiresGradOnModule(Rule):
+    """`requires_grad` is set on a module.
+
+    ## Why it goes wrong
+
+    A module has no such flag: the assignment makes a new attribute, and its parameters require grad as before.
+
+    ## What to do
+
+    Call the method, which sets the flag of every parameter: `model.requires_grad_(False)`.
+    """
+
+    name = "requires-grad-on-module"
+    severity = "warning"
+    words = (Word(rb"\.requires_grad *=[^=]"),)
+    hears = ("flag-on-module",)
+    examples = (
+        Example(
+            title="a layer that is not frozen",
+            bad="""
+                import torch
+                model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+                model[0].requires_grad = False  # error
+            """,
+            good="""
+                import torch
+                model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+                model[0].requires_grad_(False)
+            """,
+            proof="model[0].weight.requires_grad",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "the parameters themselves",
+            """
+                import torch
+                model = torch.nn.Linear(2, 1)
+                for p in model.parameters():
+                    p.requires_grad = False
+            """,
+        ),
+        NearMiss(
+            "a module that has such an attribute of its own",
+            """
+                import torch
+
+                class Adapter(torch.nn.Module):
+                    requires_grad = True
+
+                adapter = Adapter()
+                adapter.requires_grad = False
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = str(event.fields["name"])
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is a module, which has no flag: its parameters require grad as before", name=name),
+            text("only sets an attribute"),
+            why=text("Python lets any attribute be set on a module"),
+            help=text("write `{name}.requires_grad_({value})`", name=name, value=str(event.fields["value"])),
+        )
+
+
 class ModuleNotInitialized(Rule):
     """A module gets a layer or a parameter before `super().__init__()` has run.
 
