@@ -781,6 +781,10 @@ class Libraries(Making, Copying, GradModes):
             self.tell("result-dropped", node, frame, subject, certainty="wasteful", op=name, same=same, arguments=arguments,
                       off_cpu=result.same_on_cpu is receiver)  # fmt: skip
 
+    def known_value(self, node: Any, frame: Frame) -> Any:
+        """The value of a name or attribute, looked up without evaluating anything anew; MISSING for other code."""
+        return self._receiver(node, frame)
+
     def _receiver(self, node: Any, frame: Frame) -> Any:
         """The value of a name or attribute, looked up without evaluating anything anew."""
         import ast

@@ -367,6 +367,36 @@ class Modules(Trails):
             here = here.scope
         return ""
 
+    def unregistered_parameters(self, module: Instance) -> list[tuple[Instance, str, str, list[Tensor]]]:
+        """Parameters that only a plain list, tuple or dict of a module holds: whose, in which attribute, of which kind."""
+        below, _ = self.submodules(module)
+        known = {id(one) for _, one in below}
+        found = []
+        for _, owner in below:
+            for name, value in owner.attributes.items():
+                value = self.settle(value)
+                inner: tuple[Any, ...] = ()
+                if type(value) is Sequence and value.kind in ("list", "tuple"):
+                    inner = (*value.items, value.rest)
+                elif type(value) is Mapping:
+                    inner = (*value.entries.values(), value.rest)
+                parameters: list[Tensor] = []
+                for one in map(self.settle, inner):
+                    if type(one) is Tensor and one.parameter is True:
+                        parameters.append(one)
+                    elif type(one) is Instance and is_module(one) and id(one) not in known:
+                        parameters += [each for _, each in self.parameters_of(one)[0]]
+                registered = {id(each) for _, each in self.parameters_of(module)[0]}
+                parameters = [each for each in parameters if id(each) not in registered]
+                if parameters:
+                    kind = "dict" if type(value) is Mapping else value.kind
+                    found.append((owner, name, kind, parameters))
+        return found
+
+    def name_of_object(self, module: Instance) -> str:
+        """How the program calls a module, by the line that made it where it has no name."""
+        return module.name or self._source(module.origin.node, module.origin.frame)
+
     def buffers_of(self, module: Instance) -> list[tuple[str, Tensor]]:
         """All buffers with their dotted names."""
         found = []

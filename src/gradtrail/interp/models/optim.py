@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from gradtrail.interp.frames import Frame, PathEnds
@@ -37,13 +38,14 @@ Keywords = dict[str, Any]
 class Built:
     """One construction: the groups that were handed over, as far as they are known."""
 
-    __slots__ = ("at", "complete", "fused", "groups", "used_up")
+    __slots__ = ("at", "complete", "covers", "fused", "groups", "used_up")
 
     def __init__(self, at: Any = None) -> None:
         self.groups: list[list[Tensor]] = []
         self.complete = True
         self.used_up: list[Iterator] = []
         self.at = at
+        self.covers: list[Instance] = []  # modules of which all parameters were asked for
         self.fused: bool | None = False  # a fused step writes parameters without counting it as a version
 
 
@@ -57,6 +59,7 @@ def build(
     built = Built(m.origin("optimizer", _params_expression(node) or node, frame, optimizer=name))
     built.fused = flag(m.settle(keywords.get("fused")))
     whole, subjects = _seen_params(m, params, built, node, frame)
+    built.covers = _modules_asked(m, params, _params_expression(node), frame)
     m.heap.put(instance.state, "built", built)
     m.heap.put(instance.state, "groups", _groups_value(built))
     m.heap.put(instance.attributes, "param_groups", _groups_value(built))
@@ -94,6 +97,26 @@ def _tell_names(
                 certainty="wrong",
                 optimizer=name,
             )
+
+
+def _modules_asked(m: Any, params: Any, expression: Any, frame: Frame) -> list[Instance]:
+    """The modules whose `parameters()` an expression asks for, or the one that wrote down what it names."""
+    from gradtrail.interp.modules import is_module
+
+    written = getattr(params, "origin", None)
+    places = [(expression, frame)]
+    if written is not None and written.frame is not None:
+        places.append((written.node, written.frame))
+    found: list[Instance] = []
+    for place, where in places:
+        for part in ast.walk(place) if isinstance(place, ast.AST) else ():
+            if type(part) is not ast.Call or type(part.func) is not ast.Attribute:
+                continue
+            if part.func.attr in ("parameters", "named_parameters"):
+                module = m.known_value(part.func.value, where)
+                if is_module(module) and module not in found:
+                    found.append(module)
+    return found
 
 
 def _params_expression(node: Any) -> Any:
@@ -497,6 +520,45 @@ def _tell_skipped(m: Any, instance: Instance, node: Any, frame: Frame) -> None:
                of=iterator.of)  # fmt: skip
 
 
+def _tell_outside(m: Any, instance: Instance, node: Any, frame: Frame) -> None:
+    """At a step: parameters of the modules that this optimizer was made for which no optimizer holds."""
+    built = instance.state.get("built")
+    if not isinstance(built, Built) or not built.complete:
+        return
+    for module in built.covers:
+        inside = [one for _, one in m.parameters_of(module)[0]]
+        _tell_left_out(m, instance, built, module, inside, None, "", node, frame)
+        for owner, name, kind, parameters in m.unregistered_parameters(module):
+            stored = owner.state.get(f"stored {name}")
+            if stored is not None:
+                _tell_left_out(m, instance, built, module, parameters, stored, kind, node, frame, name)
+
+
+def _tell_left_out(
+    m: Any,
+    instance: Instance,
+    built: Built,
+    module: Instance,
+    parameters: list[Tensor],
+    stored: Any,
+    kind: str,
+    node: Any,
+    frame: Frame,
+    name: str = "",
+) -> None:
+    left_out = [
+        one
+        for one in parameters
+        if one.requires == YES and type(one.grad) is Tensor and not one.many and one.serial not in m.optimized
+    ]
+    if not left_out:
+        return
+    at = stored if stored is not None else built.at
+    m.tell("parameter-outside-optimizer", at.node, at.frame, m.seen(left_out[0], node, frame), certainty="wrong",
+           trail=m.steps_of([built.at], frame), container=kind, attribute=name, number=len(left_out),
+           module=m.name_of_object(module), optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+
 def _tell_mixed(m: Any, instance: Instance, node: Any, frame: Frame) -> None:
     """At a step: gradients that the step before has used already, and to which a backward has added since."""
     mixed = [(one, state) for one in tensors_of(instance) if type(state := state_of(one.grad)) is Mixed]
@@ -533,6 +595,7 @@ def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any,
     _tell_skipped(m, instance, node, frame)
     built = instance.state.get("built")
     _tell_mixed(m, instance, node, frame)
+    _tell_outside(m, instance, node, frame)
     before = instance.state.get("stepped", 0)
     taken = min(before + 1, _SEVERAL_STEPS) if type(before) is int and closure is None else UNKNOWN
     m.heap.put(instance.state, "stepped", taken)
