@@ -772,6 +772,7 @@ class Calls(Expressions):
         if kind is Instance:
             return self._instance_method(receiver, name, args, keywords, node, frame)
         if kind is Unknown:
+            self.unseen_backward = self.unseen_backward or name == "backward"
             if receiver.either and _changes(name):
                 self.touch(receiver)
             if name == "enter_context":  # of an ExitStack: it may switch the grad mode

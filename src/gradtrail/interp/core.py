@@ -38,6 +38,10 @@ _MOST_KIN = 64
 """Tensors beside one that are looked at: beyond, a program has outgrown us."""
 
 
+_MOST_CUTS = 500
+"""Places where gradients end that are kept in mind."""
+
+
 class Modes:
     """The modes of autograd, every field on the heap. `grad_mode` is True, False or None (not known)."""
 
@@ -91,6 +95,11 @@ class Core:
         self.modes_before: list[tuple[Any, Any]] = []  # of the with-blocks whose manager is one of several
         self.devices_before: list[Any] = []  # of the `with torch.device(...)` blocks that are open
         self.optimized: set[int] = set()  # serials of tensors that an optimizer was handed
+        self.reached: set[int] = set()  # serials of leaves that a backward has reached
+        self.behind_roots: set[int] = set()  # serials of origins that a backward's root was made of
+        self.cuts: dict[int, tuple[Origin, tuple[Tensor, ...]]] = {}  # where gradients end, by the node
+        self.steppers: dict[int, Instance] = {}  # optimizers that have made a step
+        self.unseen_backward = False  # code that is not followed may have called a backward
 
     if TYPE_CHECKING:
         # Provided by the floors of this class's descendants; see machine.py for the order.
@@ -161,6 +170,15 @@ class Core:
         tensor.grad, tensor.retains = UNKNOWN, UNKNOWN
         tensor.storage.version = UNKNOWN
         return tensor
+
+    def note_cut(self, origin: Origin, parents: tuple[Tensor, ...]) -> None:
+        """At `origin` something was made of `parents` that carries no gradient back to them."""
+        if (
+            self.modes.grad_mode
+            and any(one.requires & YES for one in parents)
+            and len(self.cuts) < _MOST_CUTS
+        ):
+            self.cuts.setdefault(id(origin.node), (origin, parents))
 
     def note(self, tensor: Tensor, origin: Origin) -> None:
         """Something happened to `tensor` that its trail may tell."""
@@ -350,6 +368,7 @@ class Core:
         """Unknown code has got hold of `value`: mutable containers and objects may differ afterwards."""
         kind = type(value)
         if kind is Tensor:
+            self.unseen_backward = self.unseen_backward or value.requires & YES != 0
             self.may_be_written(value)
         elif kind is Sequence:
             if value.kind == "list":

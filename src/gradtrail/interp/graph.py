@@ -134,6 +134,8 @@ class Graph(Tensors):
         if inputs is not None:
             self._check_inputs(inputs, whole, roots, allow_unused, node, frame)
             walked = _towards(whole, inputs)
+        self.unseen_backward = self.unseen_backward or not whole.complete
+        self._note_roots(roots)
         self._execute(walked, roots, node, frame, partial=inputs is not None)
         self._call_functions(walked, create, node, frame)
         origin = self.origin("backward", node, frame)
@@ -161,6 +163,17 @@ class Graph(Tensors):
                 if root.retains is True:
                     self.set_gradient(root, True, create, node, frame)
         return whole
+
+    def _note_roots(self, roots: list[Tensor]) -> None:
+        """What the roots of a backward were made of, across what carries no gradient."""
+        work, seen = list(roots), {root.serial for root in roots}
+        while work and len(seen) < _MOST_ANCESTORS:
+            here = work.pop()
+            self.behind_roots.add(here.origin.serial)
+            for parent in (*here.origin.parents, *here.either):
+                if parent.serial not in seen:
+                    seen.add(parent.serial)
+                    work.append(parent)
 
     def _call_functions(self, walked: Reach, create: bool | None, node: Any, frame: Frame) -> None:
         """The backward of each custom Function on the way, with gradients like its outputs."""
@@ -196,6 +209,7 @@ class Graph(Tensors):
 
     def set_gradient(self, tensor: Tensor, sure: bool, create: bool | None, node: Any, frame: Frame) -> None:
         """A backward has added to the gradient of `tensor`."""
+        self.reached.add(tensor.serial)
         if type(tensor.grad) is Tensor:
             self._add_to_gradient(tensor, tensor.grad, sure, node, frame)
             return

@@ -702,6 +702,8 @@ class Libraries(Making, Copying, GradModes):
                     self.heap.put(tensor, field, None)
         elif name == "grad":
             self.heap.put(tensor, "grad", value)
+            if value is not None:
+                self.reached.add(tensor.serial)
         else:
             if tensor.attributes is None:
                 tensor.attributes = {}

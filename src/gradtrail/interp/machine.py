@@ -16,6 +16,7 @@ The parts stand on each other in this order, each a class that the next one exte
     modules      torch.nn.Module: its parts, and its forward
     module_methods, custom_functions, grad_modes
     libraries    everything else that is called
+    reaching     what no backward has reached
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from gradtrail.interp.events import Event
 from gradtrail.interp.frames import BudgetSpent, Frame, PathEnds
 from gradtrail.interp.heap import Heap
 from gradtrail.interp.journal import Journal
-from gradtrail.interp.libraries import Libraries
 from gradtrail.interp.project import Project, Space
+from gradtrail.interp.reaching import Reaching
 from gradtrail.interp.values import UNKNOWN, Class, Function, Instance, OneOf, Sequence, Tensor
 
 OnValue = Callable[[Any, Frame, Any], None]
 
 
-class Machine(Libraries):
+class Machine(Reaching):
     """Interprets the files of one project, one as entry at a time."""
 
     def __init__(self, project: Project) -> None:
@@ -50,6 +51,8 @@ class Machine(Libraries):
         self.journal = Journal(space.filename)
         self.limits_told = set()
         self.replaced = set()
+        self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
+        self.unseen_backward = False
         self.heap.push()
         self.cut_short = []
         try:
@@ -66,8 +69,12 @@ class Machine(Libraries):
         space.state = "running"
         frame = Frame(space.names, space, None, None, None)
         steps = budget.STEPS_OF_MODULE if self.project.words is None else budget.STEPS_OF_MODULE_IN_FOLDER
-        self._within(steps, space.name, lambda: self.block(space.tree.body, frame))
+        self._within(steps, space.name, lambda: self._whole_body(space, frame))
         space.state = "done"
+
+    def _whole_body(self, space: Space, frame: Frame) -> None:
+        self.block(space.tree.body, frame)
+        self.tell_unreached(frame)
 
     def _within(self, steps: int, name: str, work: Callable[[], Any]) -> None:
         """Do `work` until it is done, its path ends, or its budget is spent."""

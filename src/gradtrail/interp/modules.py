@@ -280,6 +280,8 @@ class Modules(Trails):
                 "wrapped" if value.origin.kind != "created-no-grad" else "parameter", node, frame, (value,)
             )
         )
+        if value.leaf != LEAF:
+            self.note_cut(result.origin, (value,))
         result.requires, result.leaf, result.parameter = requires, LEAF, True
         result.dtype, result.device, result.shape, result.conj = (
             value.dtype,

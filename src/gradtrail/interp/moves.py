@@ -222,6 +222,7 @@ class Moves(Writes):
     def detached(self, own: Tensor, node: Any, frame: Frame, op: str) -> Tensor:
         """`detach()` and `.data`: the same memory, no history."""
         result = self.new_tensor(self.origin("detached", node, frame, (own,), op=op))
+        self.note_cut(result.origin, (own,))
         result.requires, result.leaf = NO, LEAF
         result.dtype, result.device, result.shape, result.conj = own.dtype, own.device, own.shape, own.conj
         result.inference = own.inference

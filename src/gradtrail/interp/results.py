@@ -125,7 +125,10 @@ class Results(Calls):
                 kind = "integers"
             elif row.gradient == "no":
                 kind = "cut"
-        return self.origin(kind, node, frame, parents, op=row.name, dtype=dtype)
+        origin = self.origin(kind, node, frame, parents, op=row.name, dtype=dtype)
+        if kind != "computed":
+            self.note_cut(origin, parents)
+        return origin
 
     def _several(
         self, row: Operation, bound: Bound, own: Tensor, first: Tensor, shape: Shape, plain: dict[str, Any]

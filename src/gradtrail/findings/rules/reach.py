@@ -222,3 +222,229 @@ class ParameterOutsideOptimizer(Rule):
             why=text("an optimizer keeps the parameters that it is given when it is made"),
             help=text("hand it over with add_param_group, or make the optimizer afterwards"),
         )
+
+
+class ParameterNeverReached(Rule):
+    """A parameter of the optimizer is used, and no backward ever reaches it.
+
+    ## Why it goes wrong
+
+    On the way from the parameter to the loss something carries no gradient: a detach, a number taken with `item()`,
+    `argmax` or another choice of integers, `torch.tensor(...)` of tensors, `nn.Parameter(...)` of a computed tensor.
+    The loss may fall all the same, by what the rest of the model learns.
+
+    ## What to do
+
+    Let the loss depend on the parameter by operations that have a gradient: the tensor instead of its `item()`,
+    `torch.stack` instead of `torch.tensor`, a soft choice (`softmax`) instead of `argmax`, the product computed in
+    `forward` instead of once in `__init__`. What is not to be trained belongs to no optimizer, or gets
+    `requires_grad_(False)`.
+    """
+
+    name = "parameter-never-reached"
+    severity = "warning"
+    words = (Word(rb"\.step\("),)
+    hears = ("never-reached",)
+    examples = (
+        Example(
+            title="a choice by argmax",
+            bad="""
+                import torch
+                scores, table = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+                optimizer = torch.optim.SGD([*scores.parameters(), *table.parameters()], lr=0.1)
+                for _ in range(3):
+                    choice = scores(torch.ones(1, 2)).argmax(-1)  # error
+                    loss = table(torch.nn.functional.one_hot(choice, 3).float()).sum()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                scores, table = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+                optimizer = torch.optim.SGD([*scores.parameters(), *table.parameters()], lr=0.1)
+                for _ in range(3):
+                    choice = scores(torch.ones(1, 2)).softmax(-1)
+                    loss = table(choice).sum()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            proof="scores.weight.grad is None",
+        ),
+        Example(
+            title="losses made into a new tensor",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    losses = [net(torch.ones(1, 2)).sum(), net(torch.zeros(1, 2)).sum()]
+                    loss = torch.tensor(losses, requires_grad=True).mean()  # error
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    losses = [net(torch.ones(1, 2)).sum(), net(torch.zeros(1, 2)).sum()]
+                    loss = torch.stack(losses).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            proof="net.weight.grad is None",
+        ),
+        Example(
+            title="a number instead of the loss",
+            bad="""
+                import torch
+                net, weight = torch.nn.Linear(2, 1), torch.ones(1, requires_grad=True)
+                optimizer = torch.optim.SGD([*net.parameters(), weight], lr=0.1)
+                for _ in range(3):
+                    error = net(torch.ones(1, 2)).pow(2).sum()
+                    loss = (weight * error.item()).sum()  # error
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                net, weight = torch.nn.Linear(2, 1), torch.ones(1, requires_grad=True)
+                optimizer = torch.optim.SGD([*net.parameters(), weight], lr=0.1)
+                for _ in range(3):
+                    error = net(torch.ones(1, 2)).pow(2).sum()
+                    loss = (weight * error).sum()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            proof="net.weight.grad is None",
+        ),
+        Example(
+            title="a product that is taken once and made a Parameter",
+            bad="""
+                import torch
+
+                class LowRank(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.up = torch.nn.Parameter(torch.ones(2, 1))
+                        self.down = torch.nn.Parameter(torch.ones(1, 2))
+                        self.weight = torch.nn.Parameter(self.up @ self.down)  # error
+
+                    def forward(self, x):
+                        return x @ self.weight
+
+                net = LowRank()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                net(torch.ones(1, 2)).sum().backward()
+                optimizer.step()
+            """,
+            good="""
+                import torch
+
+                class LowRank(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.up = torch.nn.Parameter(torch.ones(2, 1))
+                        self.down = torch.nn.Parameter(torch.ones(1, 2))
+
+                    def forward(self, x):
+                        return x @ (self.up @ self.down)
+
+                net = LowRank()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                net(torch.ones(1, 2)).sum().backward()
+                optimizer.step()
+            """,
+            proof="net.up.grad is None",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "detached for one loss, trained by the other",
+            """
+                import torch
+                generator, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD([*generator.parameters(), *critic.parameters()], lr=0.1)
+                for _ in range(3):
+                    fake = generator(torch.ones(1, 2))
+                    optimizer.zero_grad()
+                    critic(fake.detach()).sum().backward()
+                    critic(fake).sum().backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "numbers for the log",
+            """
+                import torch
+                net = torch.nn.Linear(2, 3)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    out = net(torch.ones(1, 2))
+                    accuracy = (out.argmax(-1) == 0).float().mean().item()
+                    optimizer.zero_grad()
+                    out.sum().backward()
+                    optimizer.step()
+                    print(accuracy, out.sum().item())
+            """,
+        ),
+        NearMiss(
+            "a layer that this run does not use",
+            """
+                import torch
+                used, spare = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD([*used.parameters(), *spare.parameters()], lr=0.1)
+                used(torch.ones(1, 2)).sum().backward()
+                optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "reached in one of two branches",
+            """
+                import torch
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+                for epoch in range(4):
+                    hidden = first(torch.ones(1, 2))
+                    if epoch < 2:
+                        hidden = hidden.detach()
+                    optimizer.zero_grad()
+                    second(hidden).sum().backward()
+                    optimizer.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, optimizer = name_of(event), str(event.fields["optimizer"])
+        number, cut = int(str(event.fields["number"])), str(event.fields["cut"])
+        told = text("no gradient passes here, and no backward reaches `{name}` by another way", name=name)
+        if number > 1:
+            told = text(
+                "no gradient passes here, and no backward reaches `{name}` and {more} more by another way",
+                name=name,
+                more=number - 1,
+            )
+        help = text("let the loss depend on `{name}` by operations that have a gradient", name=name)
+        if cut == "number":
+            help = text("use the tensor itself, without `item()`")
+        elif cut == "wrapped":
+            help = text("compute it in forward from its parts, and keep it a tensor")
+        elif cut in ("created", "created-no-grad"):
+            help = text(
+                "use torch.stack, which keeps the graph, instead of making a new tensor of the values"
+            )
+        yield diagnostic(
+            self,
+            event,
+            told,
+            text("the gradient ends here"),
+            why=text("{optimizer} skips what has no gradient, without a word", optimizer=optimizer),
+            help=help,
+        )

@@ -594,6 +594,7 @@ def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any,
         m.heap.put(m.modes, "grad_mode", before)
     _tell_skipped(m, instance, node, frame)
     built = instance.state.get("built")
+    m.steppers[instance.serial] = instance
     _tell_mixed(m, instance, node, frame)
     _tell_outside(m, instance, node, frame)
     before = instance.state.get("stepped", 0)

@@ -80,6 +80,7 @@ def numpy(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 
 @tensor_method("item")
 def item(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    m.note_cut(m.origin("number", node, frame, (args[0],), op="item"), (args[0],))
     kind = None if args[0].dtype is None else dtypes.category(args[0].dtype)
     return {"integer": INT, "bool": BOOL, "floating": FLOAT}.get(kind or "", NUMBER)
 

@@ -91,6 +91,9 @@ def _made(m: Any, law: Any, values: dict[str, Any], given: set[str], node: Any, 
     wanted = m.settle(values.get("requires_grad"))
     requires = YES if wanted is True else NO if wanted in (False, None) and type(wanted) in PLAIN else MAYBE
     result = m.new_tensor(m.origin("created" if requires != NO else "created-no-grad", node, frame))
+    if not law.keeps_graph:
+        parts = (data,) if type(data) is Tensor else data.items if type(data) is Sequence else ()
+        m.note_cut(result.origin, tuple(one for one in map(m.settle, parts) if type(one) is Tensor))
     result.dtype = _dtype(m, law, values, data, like)
     if requires == YES and result.dtype is not None and dtypes.can_require_grad(result.dtype) is False:
         m.refuse(

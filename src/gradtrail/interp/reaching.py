@@ -1,0 +1,71 @@
+"""What no backward has reached when the program is over, and where the way to it was cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtrail.interp.frames import Frame
+from gradtrail.interp.graph import reach
+from gradtrail.interp.libraries import Libraries
+from gradtrail.interp.models.optim import Built
+from gradtrail.interp.values import YES, Instance, Origin, Tensor, edge_of
+
+
+class Reaching(Libraries):
+    """Compares, at the end, what the optimizers hold with what the backward passes have reached."""
+
+    def tell_unreached(self, frame: Frame) -> None:
+        """Tensors of optimizers that have made steps, that were used, and that no backward has reached.
+
+        Only when every backward was followed: code that is not known may have called one.
+        """
+        if self.unseen_backward or self.limits_told or not self.reached:
+            return
+        told: set[int] = set()
+        for instance in self.steppers.values():
+            built = instance.state.get("built")
+            if not isinstance(built, Built) or not built.complete:
+                continue
+            held = [one for group in built.groups for one in group]
+            missed = [one for one in held if self._is_missed(one)]
+            by_cut: dict[int, tuple[Origin, list[Tensor]]] = {}
+            for tensor in missed:
+                cut = self._cut_before(tensor)
+                if cut is not None:
+                    by_cut.setdefault(id(cut.node), (cut, []))[1].append(tensor)
+            for cut, tensors in by_cut.values():
+                if id(cut.node) not in told:
+                    told.add(id(cut.node))
+                    self._tell_cut(instance, built, cut, tensors, len(held), frame)
+
+    def _is_missed(self, tensor: Tensor) -> bool:
+        known = not tensor.many and not tensor.either and not tensor.part_of
+        return known and tensor.requires == YES and tensor.serial not in self.reached
+
+    def _cut_before(self, tensor: Tensor) -> Origin | None:
+        """The place where the way from the loss to a tensor was cut, if there is one that it can only be."""
+        cuts = [
+            origin
+            for origin, parents in self.cuts.values()
+            if any(_passes(parent, tensor) for parent in parents)
+        ]
+        flowing = [one for one in cuts if one.serial in self.behind_roots or one.kind == "wrapped"]
+        if flowing:
+            return flowing[0]
+        numbers = [one for one in cuts if one.kind == "number"]
+        return numbers[0] if len(numbers) == len(cuts) == 1 else None
+
+    def _tell_cut(
+        self, instance: Instance, built: Any, cut: Origin, tensors: list[Tensor], held: int, frame: Frame
+    ) -> None:
+        subject = self.seen(tensors[0], cut.node, cut.frame or frame)
+        self.tell("never-reached", cut.node, cut.frame or frame, subject, certainty="wrong",
+                  trail=self.steps_of([cut, built.at], frame), number=len(tensors), all=len(tensors) == held,
+                  cut=cut.kind, op=(cut.fields or {}).get("op", ""),
+                  optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+
+def _passes(parent: Tensor, leaf: Tensor) -> bool:
+    """Whether the graph behind a tensor certainly passes a leaf."""
+    edge = edge_of(parent)
+    return edge is not None and reach([edge]).leaves.get(leaf) is True
