@@ -99,6 +99,7 @@ class Core:
         self.behind_roots: set[int] = set()  # serials of origins that a backward's root was made of
         self.cuts: dict[int, tuple[Origin, tuple[Tensor, ...]]] = {}  # where gradients end, by the node
         self.steppers: dict[int, Instance] = {}  # optimizers that have made a step
+        self.made_before: dict[int, Any] = {}  # the optimizer that a line has made last, and its options
         self.unseen_backward = False  # code that is not followed may have called a backward
 
     if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from gradtrail.interp.frames import Frame
@@ -11,11 +12,13 @@ from gradtrail.interp.values import (
     ANY_LEAF,
     LEAF,
     MAYBE,
+    MISSING,
     NO,
     NON_LEAF,
     UNKNOWN,
     YES,
     AtLeast,
+    Function,
     Node,
     Origin,
     Saved,
@@ -193,8 +196,15 @@ class Graph(Tensors):
                 gradients.append(gradient)
             before = self.modes.grad_mode
             self.heap.put(self.modes, "grad_mode", create)
-            self.call(function, [context, *gradients], {}, node, frame)
+            given = self.settle(self.call(function, [context, *gradients], {}, node, frame))
             self.heap.put(self.modes, "grad_mode", before)
+            values = given.items if type(given) is Sequence and given.rest is MISSING else (given,)
+            if all(value is None for value in values) and type(function) is Function and one.edges:
+                returns = [part for part in ast.walk(function.node) if type(part) is ast.Return]
+                place = returns[0] if len(returns) == 1 else function.node
+                where = Frame({}, function.space, None, None, None)
+                self.tell("function-passes-nothing", place, where, None, certainty="wrong", function=one.name,
+                          trail=(self.step_of(one.origin, frame),))  # fmt: skip
 
     def _call_hooks(self, tensor: Tensor, create: bool | None, node: Any, frame: Frame) -> None:
         """Hooks on a tensor are handed its gradient."""

@@ -9,6 +9,7 @@ from gradtrail.interp.events import Seen
 from gradtrail.interp.expressions import AVAILABLE, Rest
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.grad_modes import MODES, GradModes
+from gradtrail.interp.gradients import Spent, state_of
 from gradtrail.interp.models import data as data_models
 from gradtrail.interp.models import numpy as numpy_models
 from gradtrail.interp.models import optim as optim_models
@@ -302,10 +303,7 @@ class Libraries(Making, Copying, GradModes):
         from gradtrail.laws import parametrize
 
         if name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"):
-            if args:
-                self.items_of(self.settle(args[0]), node, frame) if type(
-                    self.settle(args[0])
-                ) is Iterator else None
+            self._check_clipping(self.settle(args[0] if args else keywords.get("parameters")), node, frame)
             result = self.new_tensor(self.origin("computed", node, frame, (), op=name))
             result.requires, result.leaf, result.shape = NO, LEAF, ()
             return result
@@ -322,6 +320,20 @@ class Libraries(Making, Copying, GradModes):
         if name == "vector_to_parameters":
             return None
         return self.call_unknown(args, keywords)
+
+    def _check_clipping(self, given: Any, node: Any, frame: Frame) -> None:
+        """What is clipped: nothing, where the iterator was used up; or too late, where the step has been taken."""
+        if type(given) is Iterator and given.used_by is not None and given.origin is not None:
+            steps = self.steps_of([given.origin, given.used_by], frame)
+            self.tell("clip-of-nothing", node, frame, None, certainty="wrong", trail=steps, of=given.of)
+        found = self.items_of(given, node, frame) if type(given) in (Iterator, Sequence) else None
+        if found is None or found[1] is not MISSING:
+            return
+        tensors = [one for one in map(self.settle, found[0]) if type(one) is Tensor]
+        states = [state_of(one.grad) for one in tensors]
+        if states and all(type(state) is Spent for state in states):
+            steps = self.steps_of([state.step for state in states[:1] if state is not None], frame)
+            self.tell("clip-after-step", node, frame, None, certainty="wrong", trail=steps)
 
     def _parametrize(self, module: Instance, law: Any, name: str, node: Any, frame: Frame) -> None:
         """`weight_norm(layer)`: the name holds a computed tensor from here on."""
@@ -382,7 +394,8 @@ class Libraries(Making, Copying, GradModes):
     ) -> Any:
         tensors = instance.state.get("tensors", ())
         if name in {"sample", "sample_n"}:
-            result = self.new_tensor(self.origin("computed", node, frame, tensors, op=name))
+            result = self.new_tensor(self.origin("sampled", node, frame, tensors, op=name))
+            self.note_cut(result.origin, tensors)
             result.requires, result.leaf = NO, LEAF
             result.device = tensors[0].device if tensors else None
             return result

@@ -52,7 +52,7 @@ class Machine(Reaching):
         self.limits_told = set()
         self.replaced = set()
         self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
-        self.unseen_backward = False
+        self.unseen_backward, self.made_before = False, {}
         self.heap.push()
         self.cut_short = []
         try:

@@ -296,6 +296,8 @@ class Modules(Trails):
 
     def register(self, instance: Instance, name: str, value: Any, kind: str) -> None:
         """Keep `value` under `name` as nn.Module does."""
+        if type(value) is Instance:
+            self.heap.put(value.state, "held", True)
         self.heap.put(instance.attributes, name, value)
         self.heap.put(instance.registered, name, kind)
 
@@ -517,6 +519,7 @@ class Modules(Trails):
     def m_call(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
+        self._check_made_here(module, node, frame)
         forward = module.cls.find("forward") if type(module.cls) is Class else MISSING
         if "forward" in module.attributes:
             forward = module.attributes["forward"]
@@ -543,6 +546,36 @@ class Modules(Trails):
                 if given is not None and type(given) is not Unknown and type(given) is not OneOf:
                     result = given
         return result
+
+    def _check_made_here(self, module: Instance, node: Any, frame: Frame) -> None:
+        """A layer that this very forward has made, and that nothing keeps: it is another one in the next round."""
+        if module.library is None or module.state.get("held") is True:
+            return
+        kind = module.library.rpartition(".")[2]
+        drops = (
+            kind in _DROPPING
+            and module.attributes.get("training") is True
+            and module.attributes.get("p") != 0
+        )
+        if not drops and not kind.startswith(_WITH_RANDOM_WEIGHTS):
+            return
+        here: Frame | None = frame
+        while here is not None:
+            function = here.function
+            if function is not None and function.name == "forward" and type(function.owner) is Class:
+                break
+            here = here.caller
+        if here is None or here.function is None or module.origin.serial < here.time:
+            return
+        made: Frame | None = module.origin.frame
+        while made is not None and made is not here:
+            made = made.caller
+        if made is None:
+            return  # by code that began before this forward: the rest of a generator, say
+        if drops and _asks_for_training(here.function.node):
+            return
+        self.tell("made-in-forward", module.origin.node, module.origin.frame or frame, None, certainty="wrong",
+                  cls=kind, drops=drops)  # fmt: skip
 
     def _hooked(self, value: Any, origin: Any, node: Any, frame: Frame) -> Any:
         """A full backward hook hands tensors on through a Function that returns a view."""
@@ -813,6 +846,26 @@ class Modules(Trails):
 
     def set_flag(self, tensor: Tensor, value: Any, node: Any, frame: Frame, how: str) -> None:
         raise NotImplementedError
+
+
+_DROPPING = frozenset(
+    ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
+)
+_WITH_RANDOM_WEIGHTS = (
+    "Linear",
+    "Bilinear",
+    "Conv",
+    "Embedding",
+    "RNN",
+    "LSTM",
+    "GRU",
+    "MultiheadAttention",
+    "Transformer",
+)
+
+
+def _asks_for_training(function: ast.AST) -> bool:
+    return any(type(part) is ast.Attribute and part.attr == "training" for part in ast.walk(function))
 
 
 def _is_self(node: Any) -> bool:

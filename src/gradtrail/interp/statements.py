@@ -98,6 +98,42 @@ class Later:
         self.busy = False
 
 
+_WITHOUT_EFFECT = frozenset("detach to cuda cpu float double half bfloat16 clone".split())
+"""Methods of tensors whose only effect is their result."""
+
+
+def _names_rebound_in_vain(loop: ast.For) -> list[ast.Assign]:
+    """In a loop over parameters: `p = p.detach()`, after which the round does not look at `p` any more."""
+    over = loop.iter
+    if (
+        type(over) is not ast.Call
+        or type(over.func) is not ast.Attribute
+        or over.func.attr not in ("parameters", "named_parameters", "buffers")
+    ):
+        return []
+    found = []
+    for index, statement in enumerate(loop.body):
+        if type(statement) is not ast.Assign or len(statement.targets) != 1:
+            continue
+        target, value = statement.targets[0], statement.value
+        if (
+            type(target) is ast.Name
+            and type(value) is ast.Call
+            and type(value.func) is ast.Attribute
+            and value.func.attr in _WITHOUT_EFFECT
+            and type(value.func.value) is ast.Name
+            and value.func.value.id == target.id
+            and any(type(part) is ast.Name and part.id == target.id for part in ast.walk(loop.target))
+            and not any(
+                type(part) is ast.Name and part.id == target.id
+                for later in loop.body[index + 1 :]
+                for part in ast.walk(later)
+            )
+        ):
+            found.append(statement)
+    return found
+
+
 class Statements(Core):
     """Walks statements. `block` returns one of the signals of `frames`."""
 
@@ -759,6 +795,11 @@ class Statements(Core):
 
     def s_for(self, node: ast.For, frame: Frame) -> int:
         iterable = self.evaluate(node.iter, frame)
+        for lost in _names_rebound_in_vain(node):
+            called = lost.value.func if type(lost.value) is ast.Call else None
+            if type(called) is ast.Attribute:
+                self.tell("loop-name-rebound", lost, frame, None, certainty="wasteful",
+                          name=ast.unparse(lost.targets[0]), op=called.attr)  # fmt: skip
         return self.loop(node, frame, iterable, lambda: self.block(node.body, frame))
 
     def s_while(self, node: ast.While, frame: Frame) -> int:

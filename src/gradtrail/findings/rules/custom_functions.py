@@ -219,5 +219,91 @@ class TooFewGradientsFromFunction(Rule):
         )
 
 
+class FunctionPassesNoGradient(Rule):
+    """The backward of a Function returns None for each of its inputs.
+
+    ## Why it goes wrong
+
+    None says that an input has no gradient. Nothing is raised: everything before the Function just never learns.
+
+    ## What to do
+
+    Return the gradient of each input that is to learn. For a rounding or another step without a derivative, pass the
+    gradient on as it comes: `return grad, None`.
+    """
+
+    name = "function-passes-no-gradient"
+    severity = "warning"
+    words = (Word(rb"autograd\.Function"), Word(rb"import (?:\w+, *)*Function\b"))
+    hears = ("function-passes-nothing",)
+    examples = (
+        Example(
+            title="a rounding",
+            bad="""
+                import torch
+
+                class Round(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        return x.round()
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return None  # error
+
+                w = torch.ones(3, requires_grad=True)
+                (Round.apply(w).sum() + torch.ones(1, requires_grad=True)).backward()
+            """,
+            good="""
+                import torch
+
+                class Round(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        return x.round()
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return grad
+
+                w = torch.ones(3, requires_grad=True)
+                (Round.apply(w).sum() + torch.ones(1, requires_grad=True)).backward()
+            """,
+            proof="w.grad is None",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "None for a number alone",
+            """
+                import torch
+
+                class Scale(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x, factor):
+                        ctx.factor = factor
+                        return x * factor
+
+                    @staticmethod
+                    def backward(ctx, grad):
+                        return grad * ctx.factor, None
+
+                Scale.apply(torch.ones(3, requires_grad=True), 2).sum().backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        function = _class_name(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{function}` passes no gradient on, so nothing before it learns", function=function),
+            text("None for each input"),
+            why=text("None in the place of a gradient says that there is none"),
+            help=text("return the gradient of what is to learn; a rounding may pass it on as it comes"),
+        )
+
+
 def _class_name(event: Event) -> str:
     return str(event.fields.get("function", "")).removesuffix("Backward")

@@ -453,3 +453,216 @@ class ModuleNotInitialized(Rule):
             why=text("nn.Module.__init__ makes the tables in which parameters and layers are kept"),
             help=text("call super().__init__() first"),
         )
+
+
+class LayerMadeInForward(Rule):
+    """A layer is made in `forward`, used, and thrown away.
+
+    ## Why it goes wrong
+
+    A layer with weights draws new ones in each call, and no optimizer ever holds them. A dropout that is made there is
+    always in training mode: `model.eval()` does not know of it.
+
+    ## What to do
+
+    Make the layer in `__init__` and keep it as an attribute. For dropout there is
+    `F.dropout(x, p, training=self.training)`.
+    """
+
+    name = "layer-made-in-forward"
+    severity = "warning"
+    words = (Word(rb"def forward\("),)
+    hears = ("made-in-forward",)
+    examples = (
+        Example(
+            title="a projection of the fitting size",
+            bad="""
+                import torch
+
+                class Net(torch.nn.Module):
+                    def forward(self, x):
+                        return torch.nn.Linear(x.shape[-1], 1)(x)  # error
+
+                net = Net()
+                first, second = net(torch.ones(1, 2)), net(torch.ones(1, 2))
+            """,
+            good="""
+                import torch
+
+                class Net(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.project = torch.nn.Linear(2, 1)
+
+                    def forward(self, x):
+                        return self.project(x)
+
+                net = Net()
+                first, second = net(torch.ones(1, 2)), net(torch.ones(1, 2))
+            """,
+            proof="not torch.equal(first, second)",
+        ),
+        Example(
+            title="a dropout",
+            bad="""
+                import torch
+
+                class Net(torch.nn.Module):
+                    def forward(self, x):
+                        return torch.nn.Dropout(0.5)(x)  # error
+
+                net = Net().eval()
+                out = net(torch.ones(1, 1000))
+            """,
+            good="""
+                import torch
+
+                class Net(torch.nn.Module):
+                    def forward(self, x):
+                        return torch.nn.functional.dropout(x, 0.5, training=self.training)
+
+                net = Net().eval()
+                out = net(torch.ones(1, 1000))
+            """,
+            proof="(out == 0).any()",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "made in the first call and kept",
+            """
+                import torch
+
+                class Net(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.project = None
+
+                    def forward(self, x):
+                        if self.project is None:
+                            self.project = torch.nn.Linear(x.shape[-1], 1)
+                        return self.project(x)
+
+                net = Net()
+                net(torch.ones(1, 2))
+            """,
+        ),
+        NearMiss(
+            "a layer without weights",
+            """
+                import torch
+
+                class Net(torch.nn.Module):
+                    def forward(self, x):
+                        return torch.nn.Softmax(dim=-1)(torch.nn.ReLU()(x))
+
+                Net()(torch.ones(1, 2))
+            """,
+        ),
+        NearMiss(
+            "a dropout where training is asked for",
+            """
+                import torch
+
+                class Net(torch.nn.Module):
+                    def forward(self, x):
+                        if self.training:
+                            x = torch.nn.Dropout(0.5)(x)
+                        return x
+
+                Net()(torch.ones(1, 2))
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        cls = str(event.fields["cls"])
+        if event.fields.get("drops"):
+            yield diagnostic(
+                self,
+                event,
+                text(
+                    "this {cls} is made in forward: `model.eval()` does not know of it, and it goes on dropping",
+                    cls=cls,
+                ),
+                text("always in training mode"),
+                why=text("eval() reaches the modules that are registered"),
+                help=text("make it in __init__, or use F.dropout with training=self.training"),
+            )
+            return
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "this {cls} is made in forward: each call draws new weights, which no optimizer holds",
+                cls=cls,
+            ),
+            text("new weights in each call"),
+            why=text("parameters() lists what is registered when it is asked"),
+            help=text("make it in __init__, and keep it as an attribute"),
+        )
+
+
+class LoopNameRebound(Rule):
+    """In a loop over parameters the name of the loop is bound to a new tensor.
+
+    ## Why it goes wrong
+
+    `p = p.detach()` gives the name `p` to a new tensor. The parameter is not changed: it requires grad, and lives where
+    it lived, as before.
+
+    ## What to do
+
+    Change the parameter itself: `p.requires_grad_(False)`, or `p.data = ...`; to move all, `model.to(device)`.
+    """
+
+    name = "loop-name-rebound"
+    severity = "warning"
+    words = (Word(rb"parameters\("),)
+    hears = ("loop-name-rebound",)
+    examples = (
+        Example(
+            title="freezing that freezes nothing",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                for p in net.parameters():
+                    p = p.detach()  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                for p in net.parameters():
+                    p.requires_grad_(False)
+            """,
+            proof="net.weight.requires_grad",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "the new tensor is used",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                total = 0
+                for p in net.parameters():
+                    p = p.detach()
+                    total = total + p.abs().sum()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, op = str(event.fields["name"]), str(event.fields["op"])
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "`{name} = {name}.{op}()` gives the name to a new tensor, and the parameter stays as it was",
+                name=name,
+                op=op,
+            ),
+            text("only binds the name anew"),
+            why=text("an assignment to a name changes no tensor"),
+            help=text("change the parameter itself, as with `{name}.requires_grad_(False)`", name=name),
+        )

@@ -162,3 +162,239 @@ class GradientNotCleared(Rule):
             why=text("backward adds to the gradients that are there"),
             help=text("call zero_grad() of the optimizer before the backward of each round"),
         )
+
+
+class ClipAfterStep(Rule):
+    """Gradients are clipped after the step that uses them.
+
+    ## Why it goes wrong
+
+    The step has moved the parameters by the gradients as they were. What is clipped afterwards is dropped by the next
+    `zero_grad`.
+
+    ## What to do
+
+    Clip between `backward()` and `step()`.
+    """
+
+    name = "clip-after-step"
+    severity = "warning"
+    words = (Word(rb"clip_grad_\w+\("),)
+    hears = ("clip-after-step",)
+    examples = (
+        Example(
+            title="clipped too late",
+            bad="""
+                import torch
+                w = torch.zeros(2, requires_grad=True)
+                optimizer = torch.optim.SGD([w], lr=1.0)
+                optimizer.zero_grad()
+                (w * 100).sum().backward()
+                optimizer.step()  # cause
+                torch.nn.utils.clip_grad_norm_([w], 1.0)  # error
+            """,
+            good="""
+                import torch
+                w = torch.zeros(2, requires_grad=True)
+                optimizer = torch.optim.SGD([w], lr=1.0)
+                optimizer.zero_grad()
+                (w * 100).sum().backward()
+                torch.nn.utils.clip_grad_norm_([w], 1.0)
+                optimizer.step()
+            """,
+            proof="w.norm().item() > 100",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "clipped for the second of two steps",
+            """
+                import torch
+                w = torch.zeros(2, requires_grad=True)
+                optimizer = torch.optim.SGD([w], lr=1.0)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    (w * 100).sum().backward()
+                    torch.nn.utils.clip_grad_norm_([w], 1.0)
+                    optimizer.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        yield diagnostic(
+            self,
+            event,
+            text("these gradients are clipped after the step that has used them"),
+            text("the step has been taken"),
+            why=text("a step moves the parameters by the gradients as they are then"),
+            help=text("clip between backward and step"),
+        )
+
+
+class ClipOfNothing(Rule):
+    """Gradients are clipped by way of an iterator that is used up.
+
+    ## Why it goes wrong
+
+    `parameters()` gives a generator, which can be walked once. When the optimizer has taken it, clipping finds nothing,
+    with no more than a warning.
+
+    ## What to do
+
+    Keep a list, `params = list(model.parameters())`, or call `parameters()` again.
+    """
+
+    name = "clip-of-nothing"
+    severity = "warning"
+    words = (Word(rb"clip_grad_\w+\("),)
+    hears = ("clip-of-nothing",)
+    examples = (
+        Example(
+            title="one generator for two",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                params = net.parameters()  # cause
+                optimizer = torch.optim.SGD(params, lr=1.0)
+                (net(torch.ones(1, 2)) * 100).sum().backward()
+                torch.nn.utils.clip_grad_norm_(params, 1.0)  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                params = list(net.parameters())
+                optimizer = torch.optim.SGD(params, lr=1.0)
+                (net(torch.ones(1, 2)) * 100).sum().backward()
+                torch.nn.utils.clip_grad_norm_(params, 1.0)
+            """,
+            proof="net.weight.grad.norm().item() > 2",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "asked for anew",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=1.0)
+                net(torch.ones(1, 2)).sum().backward()
+                torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        yield diagnostic(
+            self,
+            event,
+            text("nothing is clipped here: the generator has been walked before"),
+            text("it gives nothing any more"),
+            why=text("a generator can be walked once"),
+            help=text("keep a list of the parameters, or call parameters() again"),
+        )
+
+
+class OptimizerMadeAnew(Rule):
+    """An optimizer is made anew for each step.
+
+    ## Why it goes wrong
+
+    Adam and its kin, and SGD with momentum, keep running means from step to step. A new optimizer begins with none, so
+    each step is a first one.
+
+    ## What to do
+
+    Make the optimizer once, before the loop, and hand it to what takes the step.
+    """
+
+    name = "optimizer-made-anew"
+    severity = "warning"
+    words = (Word(rb"\.step\("),)
+    hears = ("optimizer-remade",)
+    examples = (
+        Example(
+            title="in the function of one step",
+            bad="""
+                import torch
+                w = torch.ones(2, requires_grad=True)
+
+                def train_step():
+                    optimizer = torch.optim.Adam([w], lr=0.1)  # error
+                    optimizer.zero_grad()
+                    w.sum().backward()
+                    optimizer.step()
+                    return optimizer
+
+                for _ in range(3):
+                    optimizer = train_step()
+            """,
+            good="""
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                optimizer = torch.optim.Adam([w], lr=0.1)
+
+                def train_step():
+                    optimizer.zero_grad()
+                    w.sum().backward()
+                    optimizer.step()
+
+                for _ in range(3):
+                    train_step()
+            """,
+            proof="optimizer.state[w]['step'].item() == 1",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "one for each network",
+            """
+                import torch
+                for fold in range(3):
+                    net = torch.nn.Linear(2, 1)
+                    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+                    optimizer.zero_grad()
+                    net(torch.ones(1, 2)).sum().backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "one for each phase",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                for lr in (0.1, 0.01):
+                    optimizer = torch.optim.Adam(net.parameters(), lr=lr)
+                    for _ in range(3):
+                        optimizer.zero_grad()
+                        net(torch.ones(1, 2)).sum().backward()
+                        optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "nothing is kept from step to step",
+            """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                for _ in range(3):
+                    optimizer = torch.optim.SGD([w], lr=0.1)
+                    optimizer.zero_grad()
+                    w.sum().backward()
+                    optimizer.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        optimizer = str(event.fields["optimizer"])
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "{optimizer} is made anew for each step, and forgets what it keeps from step to step",
+                optimizer=optimizer,
+            ),
+            text("each step is its first"),
+            why=text("the running means of an optimizer live in it"),
+            help=text("make the optimizer once, before the loop"),
+        )

@@ -63,6 +63,7 @@ def build(
     m.heap.put(instance.state, "built", built)
     m.heap.put(instance.state, "groups", _groups_value(built))
     m.heap.put(instance.attributes, "param_groups", _groups_value(built))
+    _tell_remade(m, instance, built, name, keywords, node, frame)
     expression = _params_expression(node)
     if law is None or differentiable is not False:
         return
@@ -97,6 +98,37 @@ def _tell_names(
                 certainty="wrong",
                 optimizer=name,
             )
+
+
+def _tell_remade(
+    m: Any, instance: Instance, built: Built, name: str, keywords: Keywords, node: Any, frame: Frame
+) -> None:
+    """The same optimizer is made once more, for the same tensors, after a single step of the one before."""
+    before, options = m.made_before.get(id(node), (None, None))
+    m.made_before[id(node)] = (instance, dict(keywords))
+    if (
+        before is None
+        or options != keywords
+        or name in _WITHOUT_STATE
+        or (name == "SGD" and not _is_given(keywords.get("momentum")))
+    ):
+        return
+    earlier = before.state.get("built")
+    same = (
+        isinstance(earlier, Built) and earlier.complete and built.complete and earlier.groups == built.groups
+    )
+    here: Frame | None = frame
+    while here is not None and not here.loops:
+        here = here.caller
+    if same and built.groups and before.state.get("stepped") == 1 and here is not None:
+        m.tell("optimizer-remade", node, frame, None, certainty="wrong", optimizer=name)
+
+
+_WITHOUT_STATE = ("LBFGS",)
+
+
+def _is_given(value: Any) -> bool:
+    return type(value) in (int, float) and value != 0
 
 
 def _modules_asked(m: Any, params: Any, expression: Any, frame: Frame) -> list[Instance]:

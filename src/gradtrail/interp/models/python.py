@@ -820,7 +820,9 @@ def _sequence_method(
 
 
 def _note_kept(m: Any, value: Any, container: Any, node: Any, frame: Frame) -> None:
-    """A tensor is put into a container: its trail may tell."""
+    """A tensor is put into a container: its trail may tell. A layer is kept there."""
+    if type(value) is Instance:
+        m.heap.put(value.state, "held", True)
     if type(value) is Tensor:
         m.note(value, m.origin("appended", node, frame))
     elif type(value) is Sequence and value.kind == "tuple":
