@@ -97,6 +97,10 @@ class Core:
         self.optimized: set[int] = set()  # serials of tensors that an optimizer was handed
         self.reached: set[int] = set()  # serials of leaves that a backward has reached
         self.behind_roots: set[int] = set()  # serials of origins that a backward's root was made of
+        self.taken_for_roots: dict[
+            int, int
+        ] = {}  # of tensors behind a root: the time when it was last taken for one
+        self.kept: dict[int, tuple[Origin, Tensor]] = {}  # tensors with a graph, put into a list, by the node
         self.cuts: dict[int, tuple[Origin, tuple[Tensor, ...]]] = {}  # where gradients end, by the node
         self.steppers: dict[int, Instance] = {}  # optimizers that have made a step
         self.made_before: dict[int, Any] = {}  # the optimizer that a line has made last, and its options

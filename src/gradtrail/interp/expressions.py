@@ -419,15 +419,15 @@ class Expressions(Loops):
         return SliceValue(*parts)
 
     def e_tuple(self, node: ast.Tuple, frame: Frame) -> Any:
-        return self._display("tuple", node.elts, frame)
+        return self._display("tuple", node, node.elts, frame)
 
     def e_list(self, node: ast.List, frame: Frame) -> Any:
-        return self._display("list", node.elts, frame)
+        return self._display("list", node, node.elts, frame)
 
     def e_set(self, node: ast.Set, frame: Frame) -> Any:
-        return self._display("set", node.elts, frame)
+        return self._display("set", node, node.elts, frame)
 
-    def _display(self, kind: str, parts: list[ast.expr], frame: Frame) -> Sequence:
+    def _display(self, kind: str, node: ast.expr, parts: list[ast.expr], frame: Frame) -> Sequence:
         items: list[Any] = []
         rest: Any = MISSING
         for part in parts:
@@ -446,9 +446,8 @@ class Expressions(Loops):
                     items.append(value)
                 else:
                     rest = self.join(rest, value)
-        return Sequence(
-            kind, tuple(items), rest, (), self.origin("written-down", parts[0], frame) if parts else None
-        )
+        written = self.origin("written-down", parts[0] if parts else node, frame)
+        return Sequence(kind, tuple(items), rest, (), written)
 
     def e_dict(self, node: ast.Dict, frame: Frame) -> Any:
         result = Mapping(origin=self.origin("written-down", node, frame))

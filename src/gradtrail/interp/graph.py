@@ -174,6 +174,8 @@ class Graph(Tensors):
             here = work.pop()
             self.behind_roots.add(here.origin.serial)
             for parent in (*here.origin.parents, *here.either):
+                taken = self.taken_for_roots.get(parent.serial, 0)
+                self.taken_for_roots[parent.serial] = max(taken, here.origin.serial)
                 if parent.serial not in seen:
                     seen.add(parent.serial)
                     work.append(parent)

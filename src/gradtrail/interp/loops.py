@@ -90,6 +90,7 @@ class Loops(Statements):
         self.arms_of_loop = self.arms
         last: Any = MISSING
         started, before = self.count, None
+        breaks.started = started
         steady = self._open_ended(rounds) and _may_settle(node)
         counters = _names_in(node.target) if steady else frozenset()
         for done, (value, sure) in enumerate(source):

@@ -53,6 +53,7 @@ class Machine(Reaching):
         self.replaced = set()
         self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
         self.unseen_backward, self.made_before = False, {}
+        self.taken_for_roots, self.kept = {}, {}
         self.heap.push()
         self.cut_short = []
         try:
@@ -75,6 +76,7 @@ class Machine(Reaching):
     def _whole_body(self, space: Space, frame: Frame) -> None:
         self.block(space.tree.body, frame)
         self.tell_unreached(frame)
+        self.tell_kept(frame)
 
     def _within(self, steps: int, name: str, work: Callable[[], Any]) -> None:
         """Do `work` until it is done, its path ends, or its budget is spent."""

@@ -170,6 +170,7 @@ class Moves(Writes):
         if dtype is not None and dtypes.can_require_grad(dtype) is False:
             result.requires, result.leaf = NO, LEAF
             result.steps = (self.origin("integers", node, frame, (own,), op=name, dtype=dtype),)
+            self.note_cut(result.origin, (own,))
             return result
         recorded = (
             own.requires

@@ -8,7 +8,7 @@ from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import reach
 from gradtrail.interp.libraries import Libraries
 from gradtrail.interp.models.optim import Built
-from gradtrail.interp.values import YES, Instance, Origin, Tensor, edge_of
+from gradtrail.interp.values import LEAF, YES, Instance, Origin, Tensor, edge_of
 
 
 class Reaching(Libraries):
@@ -37,6 +37,34 @@ class Reaching(Libraries):
                 if id(cut.node) not in told:
                     told.add(id(cut.node))
                     self._tell_cut(instance, built, cut, tensors, len(held), frame)
+
+    def tell_kept(self, frame: Frame) -> None:
+        """Tensors that loops have put into lists with their graphs, and that no backward has taken from there."""
+        if self.unseen_backward or self.limits_told or not self.steppers:
+            return
+        for origin, tensor in self.kept.values():
+            if self.taken_for_roots.get(tensor.serial, 0) < origin.serial:
+                where = origin.frame or frame
+                self.tell(
+                    "graph-kept",
+                    origin.node,
+                    where,
+                    self.seen(tensor, origin.node, where),
+                    certainty="wasteful",
+                )
+
+    def note_kept(self, tensor: Tensor, container: Any, origin: Origin, frame: Frame) -> None:
+        """A tensor is put into a list that is older than all the loops that are running."""
+        begun: int | None = None
+        here: Frame | None = frame
+        while here is not None:
+            begun = here.loops[0][0].started if here.loops else begun
+            here = here.caller
+        made = getattr(container, "origin", None)
+        if begun is None or made is None or tensor.requires != YES or tensor.leaf & LEAF or tensor.many:
+            return
+        if made.serial <= begun and not self.modes.inference_mode:
+            self.kept[id(origin.node)] = (origin, tensor)
 
     def _is_missed(self, tensor: Tensor) -> bool:
         known = not tensor.many and not tensor.either and not tensor.part_of

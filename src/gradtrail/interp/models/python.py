@@ -824,7 +824,9 @@ def _note_kept(m: Any, value: Any, container: Any, node: Any, frame: Frame) -> N
     if type(value) is Instance:
         m.heap.put(value.state, "held", True)
     if type(value) is Tensor:
-        m.note(value, m.origin("appended", node, frame))
+        origin = m.origin("appended", node, frame)
+        m.note(value, origin)
+        m.note_kept(value, container, origin, frame)
     elif type(value) is Sequence and value.kind == "tuple":
         for item in value.items:
             _note_kept(m, item, container, node, frame)

@@ -80,7 +80,10 @@ def numpy(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 
 @tensor_method("item")
 def item(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    m.note_cut(m.origin("number", node, frame, (args[0],), op="item"), (args[0],))
+    taken = m.origin("number", node, frame, (args[0],), op="item")
+    m.note_cut(taken, (args[0],))
+    for one in (args[0], *args[0].either):
+        m.taken_for_roots[one.serial] = taken.serial  # a number for the log is all that was kept of it
     kind = None if args[0].dtype is None else dtypes.category(args[0].dtype)
     return {"integer": INT, "bool": BOOL, "floating": FLOAT}.get(kind or "", NUMBER)
 
@@ -268,7 +271,8 @@ def getitem(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
         return UNKNOWN
     result.shape = shape
     result.dtype, result.device = own.dtype, own.device
-    result.steps = (m.origin("computed", node, frame, (own,), op="indexing"),)
+    indices = tuple(part for part in parts if type(part) is Tensor)
+    result.steps = (m.origin("computed", node, frame, (own, *indices), op="indexing"),)
     if result.node is not None:
         result.node.origin = result.origin
         if result.node.name == "ViewBackward0":
