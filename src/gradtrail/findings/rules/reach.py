@@ -466,7 +466,7 @@ class GraphKeptInList(Rule):
 
     name = "graph-kept-in-list"
     severity = "warning"
-    words = (Word(rb"\.append\("),)
+    words = (Word(rb"\.step\("),)
     hears = ("graph-kept",)
     examples = (
         Example(

@@ -471,7 +471,7 @@ class LayerMadeInForward(Rule):
 
     name = "layer-made-in-forward"
     severity = "warning"
-    words = (Word(rb"def forward\("),)
+    words = (Word(rb"nn\.(?:Linear|Bilinear|Dropout\w*|Conv\w+|Embedding|LSTM|GRU|RNN)\([^\n]*\)\("),)
     hears = ("made-in-forward",)
     examples = (
         Example(
@@ -618,7 +618,7 @@ class LoopNameRebound(Rule):
 
     name = "loop-name-rebound"
     severity = "warning"
-    words = (Word(rb"parameters\("),)
+    words = (Word(rb"for [\w, ]+ in [\w.]+parameters\(\):\n[ \t]+(\w+) *= *\1\."),)
     hears = ("loop-name-rebound",)
     examples = (
         Example(
