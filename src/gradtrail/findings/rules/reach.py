@@ -12,6 +12,8 @@ from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
 
+STEP = Word(rb"\.step\(\)")
+
 
 class ParameterOutsideOptimizer(Rule):
     """A parameter gets a gradient in each round, and no optimizer moves it.
@@ -30,7 +32,7 @@ class ParameterOutsideOptimizer(Rule):
 
     name = "parameter-outside-optimizer"
     severity = "warning"
-    words = (Word(rb"\.step\("),)
+    words = (STEP,)
     hears = ("parameter-outside-optimizer",)
     examples = (
         Example(
@@ -243,7 +245,7 @@ class ParameterNeverReached(Rule):
 
     name = "parameter-never-reached"
     severity = "warning"
-    words = (Word(rb"\.step\("),)
+    words = (STEP,)
     hears = ("never-reached",)
     examples = (
         Example(
@@ -466,7 +468,7 @@ class GraphKeptInList(Rule):
 
     name = "graph-kept-in-list"
     severity = "warning"
-    words = (Word(rb"\.step\("),)
+    words = (STEP,)
     hears = ("graph-kept",)
     examples = (
         Example(

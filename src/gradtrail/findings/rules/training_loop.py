@@ -12,7 +12,7 @@ from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
 
-STEP = Word(rb"\.step\(")
+STEP = Word(rb"\.step\(\)")
 
 
 class GradientNotCleared(Rule):
@@ -310,7 +310,7 @@ class OptimizerMadeAnew(Rule):
 
     name = "optimizer-made-anew"
     severity = "warning"
-    words = (Word(rb"\.step\("),)
+    words = (STEP,)
     hears = ("optimizer-remade",)
     examples = (
         Example(
