@@ -37,7 +37,7 @@ SENTENCES: dict[str, str] = {
     "created": "a leaf: you created it",
     "created-no-grad": "created here, without requires_grad",
     "created-on-cpu": "created here, on the CPU",
-    "number": "`{op}` gives a number of Python, which carries no gradient",
+    "number": "`{op}` gives a Python number, which carries no gradient",
     "sampled": "`{op}` draws values, which carry no gradient to the distribution",
     "integers": "`{op}` gives {dtype} values, which carry no gradient",
     "parameter": "a parameter: a leaf that requires grad",

@@ -274,7 +274,7 @@ class FunctionPassesNoGradient(Rule):
     )
     near_misses = (
         NearMiss(
-            "None for a number alone",
+            "None only for a number",
             """
                 import torch
 

@@ -532,7 +532,7 @@ class GraphKeptInList(Rule):
             """,
         ),
         NearMiss(
-            "numbers",
+            "numbers are collected",
             """
                 import torch
                 net = torch.nn.Linear(2, 1)

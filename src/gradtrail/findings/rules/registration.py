@@ -351,7 +351,9 @@ class RequiresGradOnModule(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` is a module, which has no flag: its parameters require grad as before", name=name),
+            text(
+                "`{name}` is a module and has no such flag: its parameters require grad as before", name=name
+            ),
             text("only sets an attribute"),
             why=text("Python lets any attribute be set on a module"),
             help=text("write `{name}.requires_grad_({value})`", name=name, value=str(event.fields["value"])),
@@ -475,7 +477,7 @@ class LayerMadeInForward(Rule):
     hears = ("made-in-forward",)
     examples = (
         Example(
-            title="a projection of the fitting size",
+            title="a projection sized to its input",
             bad="""
                 import torch
 
@@ -598,13 +600,13 @@ class LayerMadeInForward(Rule):
                 cls=cls,
             ),
             text("new weights in each call"),
-            why=text("parameters() lists what is registered when it is asked"),
+            why=text("parameters() lists what is registered when it is called"),
             help=text("make it in __init__, and keep it as an attribute"),
         )
 
 
 class LoopNameRebound(Rule):
-    """In a loop over parameters the name of the loop is bound to a new tensor.
+    """A loop over parameters binds its variable to a new tensor.
 
     ## Why it goes wrong
 

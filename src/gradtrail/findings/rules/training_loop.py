@@ -207,7 +207,7 @@ class ClipAfterStep(Rule):
     )
     near_misses = (
         NearMiss(
-            "clipped for the second of two steps",
+            "clipped before each step",
             """
                 import torch
                 w = torch.zeros(2, requires_grad=True)
@@ -273,7 +273,7 @@ class ClipOfNothing(Rule):
     )
     near_misses = (
         NearMiss(
-            "asked for anew",
+            "parameters() called again",
             """
                 import torch
                 net = torch.nn.Linear(2, 1)
@@ -289,7 +289,7 @@ class ClipOfNothing(Rule):
             self,
             event,
             text("nothing is clipped here: the generator has been walked before"),
-            text("it gives nothing any more"),
+            text("it has nothing left to give"),
             why=text("a generator can be walked once"),
             help=text("keep a list of the parameters, or call parameters() again"),
         )
