@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from gradtrail.tiny.autograd import Tensor, is_grad_enabled, new, node_class, records
+from gradtrail.tiny.autograd import Tensor, new, node_class, records
 from gradtrail.tiny.making import from_numpy
+from gradtrail.tiny.modes import is_grad_enabled
 from gradtrail.tiny.operations import method, methods
 from gradtrail.tiny.values import CPU, Array, boolean, device, device_meant, dtype, float32, float64, int64
 

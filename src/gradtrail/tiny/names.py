@@ -25,14 +25,11 @@ from gradtrail.tiny import (
 from gradtrail.tiny.autograd import (
     Tensor,
     backward,
-    enable_grad,
     grad,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
 )
-from gradtrail.tiny.checkpoint import checkpoint
+from gradtrail.tiny.checkpoint import CheckpointError, checkpoint
 from gradtrail.tiny.functions import Function
+from gradtrail.tiny.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradtrail.tiny.values import NotInTiny
 
 
@@ -136,7 +133,8 @@ torch = _namespace(
     nn=_nn,
     autograd=_autograd,
     optim=_namespace("torch.optim", **_of(optimizers, "Optimizer SGD Adam")),
-    utils=_namespace("torch.utils", checkpoint=_namespace("torch.utils.checkpoint", checkpoint=checkpoint)),
+    utils=_namespace("torch.utils", checkpoint=_namespace(
+"torch.utils.checkpoint", checkpoint=checkpoint, CheckpointError=CheckpointError)),
     cuda=_cuda,
 )
 

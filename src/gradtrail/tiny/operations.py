@@ -18,12 +18,12 @@ from gradtrail.tiny.autograd import (
     Step,
     Tensor,
     check_write,
-    is_grad_enabled,
     new,
     record,
     records,
     write,
 )
+from gradtrail.tiny.modes import is_grad_enabled
 from gradtrail.tiny.values import DTYPES, Array, axis_of, common_device, dtype, float32, float64, listed
 
 Made = TypeVar("Made", bound=Callable[..., Any])

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from gradtrail.tiny import words
-from gradtrail.tiny.autograd import Tensor, enable_grad, no_grad
+from gradtrail.tiny.autograd import Tensor
 from gradtrail.tiny.layers import drop_gradients
 from gradtrail.tiny.making import zeros_like
+from gradtrail.tiny.modes import enable_grad, no_grad
 from gradtrail.tiny.moving import typename
 
 

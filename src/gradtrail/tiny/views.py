@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from gradtrail.tiny import words
-from gradtrail.tiny.autograd import Step, Tensor, View, is_grad_enabled, new, node_class, record, records
+from gradtrail.tiny.autograd import Step, Tensor, View, new, node_class, record, records
+from gradtrail.tiny.modes import is_grad_enabled
 from gradtrail.tiny.operations import axes_of, check_expand, common_dtype, method, methods, named, operation
 from gradtrail.tiny.values import Array, along, axis_of, sizes_of
 
