@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtrail.tiny import indexing, moving, python_side  # noqa: F401  they give methods to tensors
+from gradtrail.tiny import indexing, moving, printing, python_side  # noqa: F401  they give methods to tensors
 from gradtrail.tiny.names import modules
 from gradtrail.tiny.names import torch as _torch
 from gradtrail.tiny.values import NotInTiny

@@ -17,7 +17,7 @@ from gradtrail.tiny.arithmetic import where
 from gradtrail.tiny.autograd import Step, Tensor, new, record, write
 from gradtrail.tiny.making import tensor
 from gradtrail.tiny.operations import method, methods, wrapped
-from gradtrail.tiny.values import Array, NotInTiny, along, boolean, expands
+from gradtrail.tiny.values import Array, NotInTiny, along, boolean, expands, int64, plain_name
 from gradtrail.tiny.views import look
 
 # ------------------------------------------------------------------------------------------- places
@@ -94,6 +94,8 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
             seen, axis = seen.unsqueeze(axis), axis + 1
         elif item is Ellipsis:
             axis += self.ndim - used
+        elif isinstance(item, Tensor) and item.dtype is int64 and not item.ndim and len(items) == 1:
+            seen = _select(seen, axis, int(item))
         elif isinstance(item, Tensor | list | np.ndarray):
             chosen = item if isinstance(item, Tensor) else tensor(item)
             if chosen.dtype.is_floating_point:
@@ -122,6 +124,13 @@ def _positions(self: Tensor, chosen: list[tuple[int, Any]]) -> Array:
     for axis, each in chosen:
         whole += [slice(None)] * (axis - sum(_width(one) for one in whole))
         whole.append(each._array)
+        if each.dtype is boolean:
+            for back, (size, own) in enumerate(zip(each.shape, self.shape[axis:], strict=False)):
+                if size != own:
+                    raise IndexError(
+                        f"The shape of the mask {list(each.shape)} at index {back} does not match the shape of the"
+                        f" indexed tensor {list(self.shape)} at index {axis + back}"
+                    )
         if each.dtype is not boolean and each.numel():
             for number in each._array.reshape(-1):
                 if not -self.shape[axis] <= number < self.shape[axis]:
@@ -157,6 +166,8 @@ def _part_of(self: Tensor, index: Any) -> Tensor:
 
 def _set_part(self: Tensor, index: Any, value: Any) -> None:
     """A write to a part: to a view of it, or, when tensors choose, to the places."""
+    if not isinstance(value, Tensor | int | float | complex | np.generic):
+        raise TypeError(f"can't assign a {plain_name(type(value))} to a {self.type()}")
     seen, rest = _viewed(self, index)
     source = wrapped(value)
     if not rest:
@@ -168,6 +179,11 @@ def _set_part(self: Tensor, index: Any, value: Any) -> None:
             seen.copy_(source)
         return
     places = _positions(seen, rest)
+    if source.dtype is not seen.dtype and not source._is_number:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got"
+            f" {seen.dtype.title} for the destination and {source.dtype.title} for the source."
+        )
     cast = source._array.astype(seen._array.dtype)
     if not expands(cast.shape, places.shape):
         raise RuntimeError(
@@ -182,4 +198,8 @@ def _set_part(self: Tensor, index: Any, value: Any) -> None:
     write(seen, Step("IndexPutBackward0", cast, (seen, source), formula, kept), places)
 
 
-methods(__getitem__=_part_of, __setitem__=_set_part)
+def _no_deleting(self: Tensor, index: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+methods(__getitem__=_part_of, __setitem__=_set_part, __delitem__=_no_deleting)

@@ -54,8 +54,14 @@ def plain_name(kind: type) -> str:
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
-def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warn, and name the line of the program that came here."""
+_told: set[str] = set()
+
+
+def warn(text: str, category: type[Warning] = UserWarning, once: bool = False) -> None:
+    """Warn, and name the line of the program that came here. Some things are told once in a process."""
+    if once and text in _told:
+        return
+    _told.add(text)
     frame: Any = sys._getframe()
     depth = 1
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("gradtrail.tiny"):

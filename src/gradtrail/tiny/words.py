@@ -148,6 +148,29 @@ INDEX_OF_NUMBER = (
     " 0-dim tensor to a number"
 )
 
+# ------------------------------------------------------------------------------------------ numbers
+
+COPY_OF_TENSOR = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or"
+    " sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
+)
+SCALAR_OF_GRAPH = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using"
+    " tensor.detach() first."
+)
+LIST_OF_ARRAYS = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to"
+    " a single numpy.ndarray with numpy.array() before converting to a tensor."
+)
+NO_SUCH_T = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will"
+    " throw an error in a future release. Consider `x.mT` to transpose batches of matrices or"
+    " `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+)
+T_OF_NUMBER = (
+    "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
+)
+
 # ------------------------------------------------------------------------------- memory and devices
 
 OVERLAP = (
