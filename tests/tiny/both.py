@@ -168,7 +168,9 @@ def differences(program: Program, coverage: Coverage) -> list[str]:
     """
     coverage.programs += 1
     coverage.statements.update(program.used)
-    return _differences(program, coverage, after_each=True) or _differences(program, coverage, after_each=False)
+    return _differences(program, coverage, after_each=True) or _differences(
+        program, coverage, after_each=False
+    )
 
 
 def _differences(program: Program, coverage: Coverage, after_each: bool) -> list[str]:

@@ -414,6 +414,7 @@ class Node:
 class AccumulateGrad(Node):
     """The end of the graph at a leaf: it adds what arrives to `.grad`."""
 
+    __module__ = "builtins"
     namespace = "torch::autograd::"
 
     def __init__(self, leaf: Tensor) -> None:
@@ -427,7 +428,11 @@ class AccumulateGrad(Node):
         if gradient is None or not leaf._flag:
             return ()
         if leaf._grad is None:
-            leaf._grad = gradient.clone()
+            # A view is nobody else's: it is taken as it is, with the memory that it looks at.
+            taken = (
+                gradient._view and gradient._array.strides == leaf._array.strides and not is_grad_enabled()
+            )
+            leaf._grad = gradient.detach() if taken else gradient.clone()
         elif is_grad_enabled():
             leaf._grad = leaf._grad + gradient
         else:
@@ -438,6 +443,7 @@ class AccumulateGrad(Node):
 class CopySlices(Node):
     """A write to a part of a tensor: the rest of the gradient passes, that part goes through `inner`."""
 
+    __module__ = "builtins"
     namespace = "torch::autograd::"
 
     def __init__(self, view: View, inner: Node) -> None:
@@ -470,7 +476,8 @@ class CopySlices(Node):
 @functools.cache
 def node_class(name: str) -> type[Node]:
     """The class of nodes with this name: `type(y.grad_fn).__name__` tells the operation."""
-    return type(name, (Node,), {"namespace": "torch::autograd::"} if name == "CopyBackwards" else {})
+    namespace = "torch::autograd::" if name == "CopyBackwards" else ""
+    return type(name, (Node,), {"namespace": namespace, "__module__": "builtins"})
 
 
 def _short(node: Node | None) -> str:

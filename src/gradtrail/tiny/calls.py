@@ -124,7 +124,7 @@ def options(title: str) -> Callable[[type], type]:
 def lacking(kind: type, title: str, names: str, ahead: tuple[str, ...] = ()) -> None:
     """Have a class tell of the attributes that torch has and tiny has not; any other is unknown to torch, too."""
     known = set(names.split())
-    before = vars(kind).get("__getattr__")
+    before = getattr(kind, "__getattr__", None)
 
     def __getattr__(self: Any, name: str) -> Any:
         if name in known or (ahead and name.startswith(ahead)):
@@ -139,7 +139,7 @@ def lacking(kind: type, title: str, names: str, ahead: tuple[str, ...] = ()) -> 
 lacking(
     Node,
     "torch.autograd.graph.Node",
-    "metadata register_hook register_prehook requires_grad variable_grad",
+    "metadata register_hook register_prehook requires_grad",
     ("_saved", "_raw", "_sequence", "_set_", "_register", "_input"),
 )
 

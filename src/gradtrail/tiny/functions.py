@@ -12,11 +12,19 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradtrail.tiny import words
-from gradtrail.tiny.autograd import Node, Saved, Tensor, new, node_class, rebase, records
+from gradtrail.tiny.autograd import Node, Saved, Tensor, new, rebase, records
 from gradtrail.tiny.modes import is_grad_enabled, no_grad
 from gradtrail.tiny.values import CPU, NotInTiny, Size, float32, plain_name, warn
 
-_LACKING = {"name", "metadata", "next_functions", "register_hook", "register_prehook", "save_for_forward", "maybe_clear_saved_tensors"}
+_LACKING = {
+    "name",
+    "metadata",
+    "next_functions",
+    "register_hook",
+    "register_prehook",
+    "save_for_forward",
+    "maybe_clear_saved_tensors",
+}
 
 
 class Context:
@@ -95,7 +103,7 @@ class Function:
             isinstance(each, Tensor) and each.requires_grad for each in arguments
         )
         recorded = records(tensors)
-        node = node_class(f"{cls.__name__}Backward")(tensors if recorded else (), ())
+        node = _node_class(cls)(tensors if recorded else (), ())
         with no_grad():
             if cls.setup_context is Function.setup_context:
                 given = cls.forward(context, *arguments, **keywords)
@@ -107,19 +115,32 @@ class Function:
         made = [_own_result(each, tensors, context._dirty) for each in results]
         if recorded:
             node.results = [
-                (each.shape, each.dtype, each.device)
-                if isinstance(each, Tensor)
-                else (Size(), float32, CPU)
+                (each.shape, each.dtype, each.device) if isinstance(each, Tensor) else (Size(), float32, CPU)
                 for each in made
             ]
             node.run = functools.partial(_run_custom, cls, context, node, given_tensors)  # type: ignore[method-assign]
             for number, each in enumerate(made):
                 if isinstance(each, Tensor) and each.dtype.is_floating_point:
                     _link(each, results[number], node, number, context)
-            node.saved = [_kept(each, number, results, made, node) for number, each in enumerate(context.to_save)]
+            node.saved = [
+                _kept(each, number, results, made, node) for number, each in enumerate(context.to_save)
+            ]
             context._node = node
             node.context = context  # type: ignore[attr-defined]
         return tuple(made) if isinstance(given, tuple) else made[0]
+
+
+@functools.cache
+def _node_class(kind: type[Function]) -> type[Node]:
+    """The class of a Function's nodes. What `forward` left in its context is found at the node, too."""
+
+    def of_context(self: Any, name: str) -> Any:
+        if "context" in vars(self) and not name.startswith("__"):
+            return getattr(self.context, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    body = {"__module__": "torch.autograd.function", "__getattr__": of_context}
+    return type(f"{kind.__name__}Backward", (Node,), body)
 
 
 def _index(tensor: Any, among: Sequence[Any]) -> int:
@@ -164,9 +185,7 @@ def _link(made: Tensor, result: Tensor, node: Node, number: int, context: Contex
         made._edge, made._seen = (node, number), made._version
 
 
-def _kept(
-    tensor: Any, number: int, results: Sequence[Any], made: Sequence[Any], node: Node
-) -> Saved | None:
+def _kept(tensor: Any, number: int, results: Sequence[Any], made: Sequence[Any], node: Node) -> Saved | None:
     if tensor is None:
         return None
     if not isinstance(tensor, Tensor):

@@ -14,8 +14,10 @@ from gradtrail.tiny.values import (
     DTYPES,
     Array,
     NotInTiny,
+    boolean,
     device_meant,
     float32,
+    float64,
     int64,
     known,
     plain_name,
@@ -57,6 +59,25 @@ def _tensor_class(cls: type[Tensor], *arguments: Any, **keywords: Any) -> Tensor
 
 
 Tensor.__new__ = _tensor_class  # type: ignore[method-assign, assignment]
+
+
+class TensorOfType(type):
+    """`torch.FloatTensor` and its like: a way to make tensors, and what tensors of a type on the CPU are said to be."""
+
+    kind = float32
+
+    def __call__(cls, *arguments: Any) -> Tensor:
+        sizes = all(isinstance(each, int) for each in arguments)
+        return zeros(*arguments, dtype=cls.kind) if sizes else tensor(arguments[0], dtype=cls.kind)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and instance.dtype is cls.kind and not instance.is_cuda
+
+
+FloatTensor, LongTensor, DoubleTensor, BoolTensor = (
+    TensorOfType(f"{each.title}Tensor", (), {"kind": each, "__module__": "torch"})
+    for each in (float32, int64, float64, boolean)
+)
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -169,7 +190,9 @@ rand, rand_like = _makers("rand", RANDOM.random)
 randn, randn_like = _makers("randn", RANDOM.standard_normal)
 
 
-def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Tensor:
+def full(
+    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
+) -> Tensor:
     """A tensor of one number."""
     if not isinstance(size, tuple | list):
         raise TypeError(
@@ -182,10 +205,14 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
             f"full(): argument 'fill_value' (position 2) must be Number, not {plain_name(type(fill_value))}"
         )
     number = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
-    return _made(np.full(_shape("full", (tuple(size),)), number, _kind_of(number)), dtype, device, requires_grad)
+    return _made(
+        np.full(_shape("full", (tuple(size),)), number, _kind_of(number)), dtype, device, requires_grad
+    )
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Tensor:
+def eye(
+    n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
+) -> Tensor:
     """Ones on the diagonal."""
     return _made(np.eye(n, m), dtype or float32, device, requires_grad)
 

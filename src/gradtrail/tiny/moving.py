@@ -44,7 +44,9 @@ def to(self: Tensor, *arguments: Any, **keywords: Any) -> Tensor:
         elif isinstance(each, str | device | int) and not isinstance(each, bool):
             where = device_meant(each)
         elif each is not None and not isinstance(each, bool):
-            raise TypeError(f"to() received an invalid combination of arguments - got ({plain_name(type(each))})")
+            raise TypeError(
+                f"to() received an invalid combination of arguments - got ({plain_name(type(each))})"
+            )
     if sum(isinstance(each, bool) for each in arguments) > 1:
         raise NotInTiny("torch.Tensor.to with `copy` by position")
     if kind is self.dtype and where == self.device and not keywords.get("copy"):

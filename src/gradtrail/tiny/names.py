@@ -15,6 +15,7 @@ from gradtrail.tiny import (
     layers,
     losses,
     making,
+    module,
     optimizers,
     products,
     python_side,
@@ -55,7 +56,9 @@ def _of(chapter: types.ModuleType, names: str) -> dict[str, Any]:
 
 _functional = _namespace(
     "torch.nn.functional",
-    **_of(losses, "cross_entropy dropout embedding linear log_softmax mse_loss nll_loss softmax"),
+    **_of(losses, "cross_entropy dropout embedding linear mse_loss nll_loss"),
+    softmax=losses.softmaxed,
+    log_softmax=losses.log_softmaxed,
     **_of(arithmetic, "sigmoid tanh"),
     relu=losses.rectified,
 )
@@ -68,11 +71,12 @@ _init = _namespace(
 
 _nn = _namespace(
     "torch.nn",
-    **_of(layers, "Parameter Module ModuleList Sequential Linear Embedding Flatten Dropout Identity"),
+    **_of(module, "Parameter Module"),
+    **_of(layers, "ModuleList Sequential Linear Embedding Flatten Dropout Identity"),
     **_of(layers, "ReLU Sigmoid Softmax Tanh MSELoss CrossEntropyLoss"),
     functional=_functional,
     init=_init,
-    parameter=_namespace("torch.nn.parameter", Parameter=layers.Parameter),
+    parameter=_namespace("torch.nn.parameter", Parameter=module.Parameter),
 )
 
 _autograd = _namespace(
@@ -96,8 +100,7 @@ torch = _namespace(
     "torch",
     __version__="2.13.0+tiny",
     Tensor=Tensor,
-    FloatTensor=Tensor,
-    LongTensor=functools.partial(making.tensor, dtype=values.int64),
+    **_of(making, "BoolTensor DoubleTensor FloatTensor LongTensor"),
     # Types, and switches.
     **_of(values, "Size device dtype float32 float64 int64"),
     bool=values.boolean,
@@ -133,8 +136,12 @@ torch = _namespace(
     nn=_nn,
     autograd=_autograd,
     optim=_namespace("torch.optim", **_of(optimizers, "Optimizer SGD Adam")),
-    utils=_namespace("torch.utils", checkpoint=_namespace(
-"torch.utils.checkpoint", checkpoint=checkpoint, CheckpointError=CheckpointError)),
+    utils=_namespace(
+        "torch.utils",
+        checkpoint=_namespace(
+            "torch.utils.checkpoint", checkpoint=checkpoint, CheckpointError=CheckpointError
+        ),
+    ),
     cuda=_cuda,
 )
 

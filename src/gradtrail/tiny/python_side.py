@@ -225,9 +225,7 @@ def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
     while isinstance(root.base, np.ndarray):
         root = root.base
     _, fresh = memo.setdefault(id(root), (root, root.ravel("K").copy()))
-    return np.ndarray(
-        array.shape, array.dtype, fresh, array.ctypes.data - root.ctypes.data, array.strides
-    )
+    return np.ndarray(array.shape, array.dtype, fresh, array.ctypes.data - root.ctypes.data, array.strides)
 
 
 def _copied(self: Tensor, memo: dict[int, Any]) -> Tensor:

@@ -62,7 +62,9 @@ class Found(NamedTuple):
     indices: Tensor
 
     def __repr__(self) -> str:
-        return f"torch.return_types.{type(self).__name__}(\nvalues={self.values!r},\nindices={self.indices!r})"
+        return (
+            f"torch.return_types.{type(self).__name__}(\nvalues={self.values!r},\nindices={self.indices!r})"
+        )
 
 
 def _extreme(title: str, all_of: Any, position: Any, of_two: Any) -> Callable[..., Any]:

@@ -162,14 +162,16 @@ LIST_OF_ARRAYS = (
     "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to"
     " a single numpy.ndarray with numpy.array() before converting to a tensor."
 )
+INDICES_ARE_LONG = (
+    "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got {}"
+    " instead (while checking arguments for embedding)"
+)
 NO_SUCH_T = (
     "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will"
     " throw an error in a future release. Consider `x.mT` to transpose batches of matrices or"
     " `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
 )
-T_OF_NUMBER = (
-    "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
-)
+T_OF_NUMBER = "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
 
 # ------------------------------------------------------------------------------- memory and devices
 
@@ -204,10 +206,14 @@ BOOL_NEG = (
 BEFORE_INIT = "cannot assign {} before Module.__init__() call"
 
 CANNOT = "cannot assign '{}' as {} '{}' ({} or None expected)"
+OTHER_SIZE = (
+    "size mismatch for {}: copying a param with shape {} from checkpoint, the shape in current model is {}."
+)
 NO_ORDER = (
     "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets"
     " will change between runs. Please use a list instead."
 )
+NAMED_OR_NOT = "all optimizer param groups should be with/without names. cannot add param group {} names to the optimizer"
 DUPLICATE = (
     "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see"
     " github.com/pytorch/pytorch/issues/40967 for more information"
