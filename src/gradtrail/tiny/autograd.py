@@ -318,7 +318,7 @@ class Saved:
             return self._again(self.hooks[1](self.tensor))
         kept: Tensor = self.tensor
         node, now = kept.grad_fn, kept._version
-        if self.computed and not self.is_result and not node:
+        if self.computed and not (self.is_result or node):
             raise RuntimeError(words.DETACHED_SINCE)
         if now != self.version:
             made = f", which is output {kept.output_nr} of {_short(node)}," if node else ""
@@ -348,10 +348,9 @@ class RemovableHandle:
 
     def _called(self, gradient: Tensor | None) -> Tensor | None:
         """The gradient that the hook leaves; one of another kind is refused."""
-        changed = self._hook(gradient)
+        changed, name = self._hook(gradient), getattr(self._hook, "__name__", "<unknown>")
         if changed is None:
             return gradient
-        name = getattr(self._hook, "__name__", "<unknown>")
         if gradient is None:
             raise RuntimeError(words.HOOK_MADE_ONE)
         if not isinstance(changed, Tensor):
@@ -497,7 +496,7 @@ def backward(
 ) -> None:
     """Add the gradients of the tensors to `.grad` of the leaves (or to those of `inputs` alone)."""
     sources = None if inputs is None else _tensors(inputs)
-    if sources is not None and not sources:
+    if sources == ():
         raise RuntimeError(words.NO_INPUTS.format("backward"))
     outputs = _tensors(tensors)
     first = list(_first_gradients(outputs, grad_tensors))
@@ -545,7 +544,6 @@ def grad(
 
 
 def _tensors(value: Any) -> tuple[Any, ...]:
-    """One tensor, or several."""
     return (value,) if isinstance(value, Tensor) else tuple(value)
 
 
@@ -562,12 +560,8 @@ def _first_gradients(outputs: Sequence[Tensor], given: Any) -> Iterator[Tensor]:
             raise TypeError(words.NO_FIRST_GRADIENT.format(type(gradient).__name__))
         elif gradient.shape != output.shape:
             raise RuntimeError(words.MISMATCH.format(number, gradient.shape, number, output.shape))
-        elif gradient.device != output.device:
-            raise RuntimeError(
-                f"invalid gradient at index {number} - "
-                + words.OTHER_DEVICE.format(output.device, gradient.device)
-            )
-        yield gradient if gradient.dtype is output.dtype else gradient.to(output.dtype)
+        result, invalid = (output.shape, output.dtype, output.device), f"invalid gradient at index {number}"
+        yield _fitting(gradient, result, invalid)  # type: ignore[misc]
     if len(gradients) < len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
 
@@ -638,7 +632,8 @@ def _walk(
             for index, (follower, number) in enumerate(node.next_functions):
                 if follower is None:
                     continue
-                arrive((follower, number), _fitting(outgoing[index], node, index, follower.results[number]))
+                invalid = f"Function {type(node).__name__} returned an invalid gradient at index {index}"
+                arrive((follower, number), _fitting(outgoing[index], follower.results[number], invalid))
                 waiting[follower] -= 1
                 if not waiting[follower]:
                     heapq.heappush(ready, follower)
@@ -680,14 +675,13 @@ def _received(node: Node, gradients: list[Tensor | None]) -> list[Tensor | None]
     return gradients
 
 
-def _fitting(gradient: Any, node: Node, index: int, result: tuple[Size, dtype, device]) -> Tensor | None:
+def _fitting(gradient: Any, result: tuple[Size, dtype, device], invalid: str) -> Tensor | None:
     """A gradient in the shape and type of what it is the gradient of: what was broadcast is summed up."""
     shape, kind, where = result
     if gradient is None:
         return None
     if not isinstance(gradient, Tensor):
         raise RuntimeError(words.NO_GRADIENT.format(type(gradient).__name__))
-    invalid = f"Function {type(node).__name__} returned an invalid gradient at index {index} - "
     if gradient.shape != shape:
         if not expands(shape, gradient.shape):
             raise RuntimeError(invalid + words.OTHER_GRADIENT.format(list(gradient.shape), list(shape)))
@@ -748,8 +742,8 @@ def write(target: Tensor, step: Step, places: Array | None = None) -> Tensor:
     """Write a step's value into the target (to some places of it), and give it the history it has now."""
     node = None
     # Numbers that are copied into integers leave their history behind.
-    quiet = step.name == "CopyBackwards" and not target.dtype.is_floating_point
-    if records((target, *step.inputs)) and not quiet:
+    kept_out = step.name == "CopyBackwards" and not target.dtype.is_floating_point
+    if records((target, *step.inputs)) and not kept_out:
         check_write(target)
         # What was in the target is kept in a copy. Whoever else looks at it is kept at the version before.
         kept = tuple(_before(target) if each is SELF else each for each in step.kept)

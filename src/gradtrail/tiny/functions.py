@@ -103,7 +103,9 @@ class Function:
             isinstance(each, Tensor) and each.requires_grad for each in arguments
         )
         recorded = records(tensors)
-        node = _node_class(cls)(tensors if recorded else (), ())
+        node = _node_class(cls)(  # type: ignore[arg-type]
+            tensors if recorded else (), ()
+        )
         with no_grad():
             if cls.setup_context is Function.setup_context:
                 given = cls.forward(context, *arguments, **keywords)

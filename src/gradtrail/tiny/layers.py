@@ -267,7 +267,8 @@ class _Row(Module):
     def _name_at(self, index: int) -> str:
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} is out of range")
-        return list(self._modules)[index]
+        names: list[str] = list(self._modules)
+        return names[index]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._modules.values())

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradtrail.tiny import words
 from gradtrail.tiny.autograd import Tensor, new
-from gradtrail.tiny.calls import function
+from gradtrail.tiny.calls import Made, function
 from gradtrail.tiny.values import (
     DTYPES,
     Array,
@@ -34,6 +34,10 @@ RANDOM = np.random.default_rng(0)
 def manual_seed(seed: int) -> None:
     """Begin the random numbers anew."""
     RANDOM.bit_generator.state = np.random.default_rng(seed).bit_generator.state
+
+
+def _made_as_torch_does(made: Made) -> Made:
+    return function(made, f"torch.{made.__name__}")
 
 
 def _made(array: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Tensor:
@@ -67,6 +71,7 @@ class TensorOfType(type):
     kind = float32
 
     def __call__(cls, *arguments: Any) -> Tensor:
+        """Numbers in this type."""
         sizes = all(isinstance(each, int) for each in arguments)
         return zeros(*arguments, dtype=cls.kind) if sizes else tensor(arguments[0], dtype=cls.kind)
 
@@ -80,6 +85,7 @@ FloatTensor, LongTensor, DoubleTensor, BoolTensor = (
 )
 
 
+@_made_as_torch_does
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new leaf with a copy of the numbers; of a tensor only the numbers are taken."""
     if isinstance(data, Tensor):
@@ -138,6 +144,7 @@ def _numbers(data: Any) -> Any:
     return rows
 
 
+@_made_as_torch_does
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """The very same tensor where there is one."""
     if isinstance(data, np.ndarray):
@@ -145,6 +152,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return data.to(dtype, device) if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=device)
 
 
+@_made_as_torch_does
 def from_numpy(array: Array) -> Tensor:
     """A tensor around the array's memory, with its type: numpy's own numbers are float64."""
     if not isinstance(array, np.ndarray):
@@ -190,6 +198,7 @@ rand, rand_like = _makers("rand", RANDOM.random)
 randn, randn_like = _makers("randn", RANDOM.standard_normal)
 
 
+@_made_as_torch_does
 def full(
     size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
@@ -210,6 +219,7 @@ def full(
     )
 
 
+@_made_as_torch_does
 def eye(
     n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
@@ -217,6 +227,7 @@ def eye(
     return _made(np.eye(n, m), dtype or float32, device, requires_grad)
 
 
+@_made_as_torch_does
 def arange(
     *bounds: Any,
     start: Any = 0,
@@ -238,6 +249,7 @@ def arange(
     return _made(array, dtype or (float32 if array.dtype.kind == "f" else int64), device, requires_grad)
 
 
+@_made_as_torch_does
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
@@ -245,6 +257,7 @@ def linspace(
     return _made(np.linspace(float(start), float(end), steps), dtype or float32, device, requires_grad)
 
 
+@_made_as_torch_does
 def randint(
     *bounds: Any,
     low: int = 0,
@@ -263,12 +276,7 @@ def randint(
     return _made(RANDOM.integers(low, high, tuple(shape)), dtype, device, requires_grad)
 
 
+@_made_as_torch_does
 def randperm(n: int, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Tensor:
     """The numbers below n in random order."""
     return _made(RANDOM.permutation(n), dtype, device, requires_grad)
-
-
-full, eye, arange, linspace, randint, randperm, tensor, as_tensor, from_numpy = (
-    function(each, f"torch.{each.__name__}")
-    for each in (full, eye, arange, linspace, randint, randperm, tensor, as_tensor, from_numpy)
-)

@@ -58,7 +58,8 @@ class _Switch:
         @functools.wraps(function)
         def each_step_inside(*arguments: Any, **keywords: Any) -> Generator[Any, Any, Any]:
             rows = function(*arguments, **keywords)
-            go_on, sent = rows.send, (None,)
+            go_on: Callable[..., Any] = rows.send
+            sent: tuple[Any, ...] = (None,)
             while True:
                 try:
                     with self.again():

@@ -53,7 +53,9 @@ def drop_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
         each._grad.zero_()
 
 
-class _IncompatibleKeys(NamedTuple("_IncompatibleKeys", [("missing_keys", list), ("unexpected_keys", list)])):  # type: ignore[misc]
+class _IncompatibleKeys(
+    NamedTuple("_IncompatibleKeys", [("missing_keys", list[str]), ("unexpected_keys", list[str])])
+):
     """What was missing in what a module loaded, and what was too much."""
 
     def __repr__(self) -> str:
@@ -361,7 +363,7 @@ class Module:
             [each for each in mine if each not in state_dict],
             [each for each in state_dict if each not in mine],
         )
-        wrong = []
+        wrong: list[str] = []
         for title, names in (("Unexpected", keys.unexpected_keys), ("Missing", keys.missing_keys)):
             if names and strict:
                 wrong.insert(0, f"{title} key(s) in state_dict: {', '.join(map(_quoted, names))}. ")

@@ -6,7 +6,6 @@ refused with `NotInTiny`: a program that needs it cannot be judged here.
 
 from __future__ import annotations
 
-import functools
 import types
 from typing import Any, NoReturn
 

@@ -39,6 +39,7 @@ class Form:
         return f"{number:.0f}" + "." * math.isfinite(number) if self.whole else f"{number:.4f}"
 
     def __call__(self, number: Any) -> str:
+        """The number in the width of all."""
         return self.bare(number).rjust(self.width)
 
 

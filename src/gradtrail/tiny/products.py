@@ -167,7 +167,8 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
         case (2, _) if self.requires_grad:
             turned = other.transpose(-1, -2)
             flat = mm(turned.reshape(-1, turned.shape[-1]), self.t())
-            return unsafe_view(flat, (*turned.shape[:-1], self.shape[0])).transpose(-1, -2).contiguous()
+            made = unsafe_view(flat, (*turned.shape[:-1], self.shape[0]))
+            return made.transpose(-1, -2).contiguous()  # type: ignore[no-any-return]
     check_broadcast(self.shape[:-2], other.shape[:-2])
     batch = np.broadcast_shapes(self.shape[:-2], other.shape[:-2])
     one = self.expand(*batch, *self.shape[-2:]).reshape(-1, *self.shape[-2:])

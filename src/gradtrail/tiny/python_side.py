@@ -87,7 +87,8 @@ def _holds(self: Tensor, number: Any) -> bool:
         raise RuntimeError(
             f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(number)}."
         )
-    return bool(np.any((self == number)._array))
+    _, (numbers, one) = operands(self, number)
+    return bool(np.any(numbers == one))
 
 
 def _divided(self: Tensor, other: Any) -> Any:
@@ -225,7 +226,9 @@ def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
     while isinstance(root.base, np.ndarray):
         root = root.base
     _, fresh = memo.setdefault(id(root), (root, root.ravel("K").copy()))
-    return np.ndarray(array.shape, array.dtype, fresh, array.ctypes.data - root.ctypes.data, array.strides)
+    offset = array.ctypes.data - root.ctypes.data
+    copied: Array = np.ndarray(array.shape, array.dtype, fresh, offset, array.strides)
+    return copied
 
 
 def _copied(self: Tensor, memo: dict[int, Any]) -> Tensor:

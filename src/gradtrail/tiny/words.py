@@ -92,8 +92,8 @@ NO_GRADIENT = "expected Variable or None (got {})"
 UNUSED_ARE_ZERO = (
     "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
 )
-OTHER_GRADIENT = "got {} but expected shape compatible with {}"
-OTHER_DEVICE = "expected device {} but got {}"
+OTHER_GRADIENT = " - got {} but expected shape compatible with {}"
+OTHER_DEVICE = " - expected device {} but got {}"
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its"
     " gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to"
