@@ -7,6 +7,7 @@ refused with `NotInTiny`: a program that needs it cannot be judged here.
 from __future__ import annotations
 
 import types
+from importlib.machinery import ModuleSpec
 from typing import Any, NoReturn
 
 from gradtrail.tiny import (
@@ -44,7 +45,7 @@ class _Namespace(types.ModuleType):
 
 def _namespace(name: str, **members: Any) -> types.ModuleType:
     made = _Namespace(name)
-    vars(made).update(members, __path__=[])
+    vars(made).update(members, __path__=[], __spec__=ModuleSpec(name, None, is_package=True))
     return made
 
 
