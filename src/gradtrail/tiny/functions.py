@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradtrail.tiny import words
-from gradtrail.tiny.autograd import Node, Saved, Tensor, new, rebase, records
+from gradtrail.tiny.autograd import Node, Saved, Tensor, check_write, new, rebase, records
 from gradtrail.tiny.modes import is_grad_enabled, no_grad
 from gradtrail.tiny.values import CPU, NotInTiny, Size, float32, plain_name, warn
 
@@ -152,9 +152,10 @@ def _index(tensor: Any, among: Sequence[Any]) -> int:
 def _check_dirty(context: Context, inputs: Sequence[Tensor], results: Sequence[Any], recorded: bool) -> None:
     """What was written in place has to be an input and a result, and must not be a leaf."""
     for each in context._dirty:
+        each._counter.value += 1
+    for each in context._dirty:
         if recorded and each.requires_grad and not each._edge:
             raise RuntimeError(words.LEAF_WRITTEN.replace("is being", "has been"))
-        each._counter.value += 1
         if _index(each, results) < 0:
             raise RuntimeError(words.DIRTY_IS_LOST)
         if _index(each, inputs) < 0:
@@ -178,10 +179,14 @@ def _link(made: Tensor, result: Tensor, node: Node, number: int, context: Contex
     """Give a result its place in the graph; behind a view that was written, it is the base that has a new one."""
     if _index(result, context._constant) >= 0:
         made._edge, made._flag = None, False
-    elif made._view and _index(result, context._dirty) >= 0:
+        return
+    is_dirty = _index(result, context._dirty) >= 0
+    if is_dirty:
+        made._grad = None
+    if made._view and is_dirty:
         if len(node.results) > 1:
             raise NotInTiny("torch.autograd.Function that writes a view and has several results")
-        made._check_view()
+        check_write(made)
         rebase(made, node)
     else:
         made._edge, made._seen = (node, number), made._version
