@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gradtrail.tiny import words
-from gradtrail.tiny.autograd import RESULT, SELF, Step, Tensor, record, write
+from gradtrail.tiny.autograd import RESULT, SELF, Step, Tensor, check_write, record, records, write
 from gradtrail.tiny.operations import (
-    check_expand,
+    check_broadcast,
     elementwise,
     floating,
     method,
@@ -27,7 +27,7 @@ from gradtrail.tiny.operations import (
     wants,
     wrapped,
 )
-from gradtrail.tiny.values import Array, NotInTiny, boolean, common_device, int64
+from gradtrail.tiny.values import Array, NotInTiny, boolean, check_memory, common_device, int64
 
 
 @elementwise
@@ -228,8 +228,11 @@ def zero_(self: Tensor) -> Tensor:
 def copy_(self: Tensor, other: Any) -> Tensor:
     """The numbers of another tensor, whose gradient this is from now on."""
     source = wrapped(other)
-    if source.shape != self.shape:
-        check_expand(source, self.shape)
+    if self.dtype.is_floating_point and records((self, source)):
+        check_write(self)
+    if source is not self:
+        check_memory(self._array, [source._array])
+    check_broadcast(self.shape, source.shape)
     cast = source._array.astype(self._array.dtype)
     return write(self, Step("CopyBackwards", cast, (self, source), lambda g: (nothing(g), g)))
 

@@ -16,7 +16,7 @@ from gradtrail.tiny import words
 from gradtrail.tiny.arithmetic import where
 from gradtrail.tiny.autograd import Step, Tensor, new, record, write
 from gradtrail.tiny.making import tensor
-from gradtrail.tiny.operations import method, methods, wrapped
+from gradtrail.tiny.operations import check_expand, method, methods, wrapped
 from gradtrail.tiny.values import Array, NotInTiny, along, boolean, expands, int64, plain_name
 from gradtrail.tiny.views import look
 
@@ -77,8 +77,8 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
     items = list(index) if isinstance(index, tuple) else [index]
     used = sum(each.ndim if _is_mask(each) else not (each is None or each is Ellipsis) for each in items)
     if used > self.ndim:
-        if not self.ndim:
-            raise IndexError(words.INDEX_OF_NUMBER)
+        if not isinstance(index, tuple):
+            _check_number(index)
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
     axis, seen, rest = 0, self, []
     for item in items:
@@ -112,6 +112,16 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
                 f" indices (got {type(item).__name__})"
             )
     return seen, rest
+
+
+def _check_number(index: Any) -> None:
+    """What a tensor without dimensions says to one index."""
+    if isinstance(index, slice):
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if isinstance(index, int) and index:
+        raise IndexError(f"index {index} is out of bounds for dimension 0 with size 0")
+    if isinstance(index, int):
+        raise IndexError(words.INDEX_OF_NUMBER)
 
 
 def _is_mask(item: Any) -> bool:
@@ -176,6 +186,7 @@ def _set_part(self: Tensor, index: Any, value: Any) -> None:
         else:
             while source.ndim > seen.ndim and source.shape[0] == 1:
                 source = source.squeeze(0)
+            check_expand(source, seen.shape)
             seen.copy_(source)
         return
     places = _positions(seen, rest)

@@ -31,6 +31,7 @@ from gradtrail.tiny.values import (
     Array,
     NotInTiny,
     axis_of,
+    check_memory,
     common_device,
     dtype,
     float32,
@@ -93,8 +94,11 @@ def elementwise(step: Callable[..., Step]) -> Callable[..., Tensor]:
     """An operation that can be done in place too: `mul` and `mul_`."""
 
     def in_place(self: Tensor, *arguments: Any, **keywords: Any) -> Tensor:
-        if records((self, *(each for each in arguments if isinstance(each, Tensor)))):
+        others = [each for each in arguments if isinstance(each, Tensor)]
+        if records((self, *others)):
             check_write(self)
+        if step.__name__ != "fill":  # the same comes out, however often a place is filled
+            check_memory(self._array, [each._array for each in others])
         with np.errstate(all="ignore"):
             return write(self, step(self, *arguments, **keywords))
 
