@@ -427,11 +427,7 @@ class AccumulateGrad(Node):
         if gradient is None or not leaf._flag:
             return ()
         if leaf._grad is None:
-            # A view is nobody else's: it is taken as it is, with the memory that it looks at.
-            taken = (
-                gradient._view and gradient._array.strides == leaf._array.strides and not is_grad_enabled()
-            )
-            leaf._grad = gradient.detach() if taken else gradient.clone()
+            leaf._grad = gradient.clone()
         elif is_grad_enabled():
             leaf._grad = leaf._grad + gradient
         else:
@@ -749,9 +745,9 @@ def write(target: Tensor, step: Step, places: Array | None = None) -> Tensor:
         kept = tuple(_before(target) if each is SELF else each for each in step.kept)
         node = _node(step._replace(kept=kept), target)
     value = np.asarray(step.value)
-    check_kind(value, target._array)
     if places is None:
         _check_fits(target, value, step)
+        check_kind(value, target._array)
         target._array[...] = value
     else:
         target._array.flat[places.reshape(-1)] = np.broadcast_to(value, places.shape).reshape(-1)
@@ -784,7 +780,8 @@ def _before(target: Tensor) -> Tensor:
 def _check_fits(target: Tensor, value: Array, step: Step) -> None:
     """A target has the shape of the result, and memory that is written once and not read meanwhile."""
     if not expands(value.shape, target.shape):
-        raise RuntimeError(words.OTHER_SHAPE.format(list(target.shape), list(value.shape)))
+        both = np.broadcast_shapes(target.shape, value.shape)
+        raise RuntimeError(words.OTHER_SHAPE.format(list(target.shape), list(both)))
     # The same comes out however often a place is written if it is one number, or what is there already.
     own = step.name == "CopyBackwards" and step.inputs[1] is target
     if not own and step.name not in ("FillBackward2", "ZeroBackward0"):

@@ -227,8 +227,8 @@ def check_memory(target: Array, sources: Iterable[Array]) -> None:
     if any(size > 1 and not stride for size, stride in zip(target.shape, target.strides, strict=True)):
         raise RuntimeError(words.OVERLAP)
     for source in sources:
-        same = (target.ctypes.data, target.strides) == (source.ctypes.data, source.strides)
-        if _dense(target) and _dense(source) and not same and np.shares_memory(target, source):
+        one, other = ((each.ctypes.data, each.nbytes, each.strides) for each in (target, source))
+        if _dense(target) and _dense(source) and one != other and np.shares_memory(target, source):
             raise RuntimeError(words.PARTLY)
 
 
