@@ -14,6 +14,7 @@ import numpy as np
 
 from gradtrail.tiny import words
 from gradtrail.tiny.autograd import RESULT, SELF, Step, Tensor, check_write, record, records, write
+from gradtrail.tiny.calls import Operand
 from gradtrail.tiny.operations import (
     check_broadcast,
     elementwise,
@@ -31,14 +32,14 @@ from gradtrail.tiny.values import Array, NotInTiny, boolean, check_memory, commo
 
 
 @elementwise
-def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Step:
+def add(self: Operand, other: Operand, *, alpha: Any = 1) -> Step:
     """Addition keeps nothing: a second backward through it succeeds, and its inputs may be written."""
     inputs, (a, b) = operands(self, other)
     return Step("AddBackward0", a + b * np.asarray(alpha, b.dtype), tuple(inputs), lambda g: (g, g * alpha))
 
 
 @elementwise
-def sub(self: Tensor, other: Any, *, alpha: Any = 1) -> Step:
+def sub(self: Operand, other: Operand, *, alpha: Any = 1) -> Step:
     """Difference."""
     inputs, (a, b) = operands(self, other)
     if a.dtype == "bool":
@@ -54,7 +55,7 @@ def rsub(self: Tensor, other: Any) -> Step:
 
 
 @elementwise
-def mul(self: Tensor, other: Any) -> Step:
+def mul(self: Operand, other: Operand) -> Step:
     """A product keeps each factor for the gradient of the other, and only if that one wants it."""
     (x, y), (a, b) = operands(self, other)
     kept = (y if wants(x) else None, SELF if wants(y) else None)
@@ -62,7 +63,7 @@ def mul(self: Tensor, other: Any) -> Step:
 
 
 @elementwise
-def div(self: Tensor, other: Any) -> Step:
+def div(self: Operand, other: Operand) -> Step:
     """Quotient."""
     (x, y), (a, b) = operands(self, other)
     if a.dtype.kind != "f":
@@ -238,7 +239,7 @@ def copy_(self: Tensor, other: Any) -> Tensor:
 
 
 @operation
-def where(condition: Tensor, self: Any, other: Any) -> Step:
+def where(condition: Tensor, self: Operand, other: Operand) -> Step:
     """Of two tensors, element by element."""
     (x, y), (a, b) = operands(self, other)
     if condition.dtype is not boolean:

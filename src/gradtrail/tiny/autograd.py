@@ -133,6 +133,8 @@ class Tensor:
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set the flag. On a tensor that requires grad already, a computed one too, True changes nothing."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(words.FLAG_IS_A_BOOL_.format(plain_name(type(requires_grad))))
         if requires_grad and not self.dtype.is_floating_point:
             raise RuntimeError(words.FLAG_OF_INTEGERS_)
         if self._edge and requires_grad:

@@ -12,10 +12,17 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from gradtrail.tiny.autograd import Node, Tensor
 from gradtrail.tiny.values import NotInTiny, only, plain_name
 
 Made = TypeVar("Made", bound=Callable[..., Any])
+
+Operand = Any
+"""What stands beside a tensor: another one, or a number."""
+
+NUMBERS = (Tensor, int, float, complex, np.number, np.bool_)
 
 ALSO = {"input": "self", "axis": "dim", "keepdims": "keepdim", "tensor2": "other"}
 """Other names that torch has for an argument."""
@@ -29,12 +36,17 @@ class Taken:
         parameters = inspect.signature(function).parameters.values()
         kinds = inspect.Parameter
         self.places = [each for each in parameters if each.kind is kinds.POSITIONAL_OR_KEYWORD]
-        self.names = {each.name for each in parameters} | set(more)
+        many = (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
+        self.names = {each.name for each in parameters if each.kind not in many} | set(more)
         self.is_open = any(each.kind is kinds.VAR_POSITIONAL for each in parameters)
         self.takes_all = any(each.kind is kinds.VAR_KEYWORD for each in parameters)
         self.required = [each.name for each in self.places if each.default is kinds.empty]
         self.one_value = {each.name: each.default for each in parameters if isinstance(each.default, only)}
-        self.tensors = [(i, each.name) for i, each in enumerate(self.places) if each.annotation == "Tensor"]
+        self.tensors = [
+            (i, each.name, Tensor if each.annotation == "Tensor" else NUMBERS)
+            for i, each in enumerate(self.places)
+            if each.annotation in ("Tensor", "Operand")
+        ]
 
     def renamed(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """The options by the names that they have here."""
@@ -66,10 +78,10 @@ class Taken:
 
     def check_tensors(self, arguments: Sequence[Any], keywords: dict[str, Any], begin: int = 1) -> None:
         """Refuse anything else where a tensor has to be."""
-        for number, name in self.tensors:
+        for number, name, kinds in self.tensors:
             place = f" (position {number + begin})" if number < len(arguments) else ""
             value = arguments[number] if place else keywords.get(name)
-            if not isinstance(value, Tensor) and (place or name in keywords):
+            if not isinstance(value, kinds) and (place or name in keywords):
                 title = "input" if name == "self" else name
                 raise TypeError(
                     f"{self.name}(): argument '{title}'{place} must be Tensor, not {plain_name(type(value))}"
@@ -84,6 +96,9 @@ def function(made: Made, title: str, more: Sequence[str] = ()) -> Made:
     @functools.wraps(made)
     def call(*arguments: Any, **keywords: Any) -> Any:
         if keywords:
+            for name in ("size", "dims", "shape"):  # `x.permute(dims=(1, 0))`
+                if taken.is_open and name in keywords and name not in taken.names:
+                    arguments = (*arguments, keywords.pop(name))
             keywords = taken.renamed(keywords)
         taken.check_count(arguments, keywords)
         taken.check_options(arguments, keywords)

@@ -5,7 +5,6 @@ A loss is one number that says how far a model is off. Its node keeps what the m
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +22,12 @@ from gradtrail.tiny.values import Array, NotInTiny, axis_of, dtype, int64, only,
 
 def functional(name: str) -> Callable[[Made], Made]:
     """A function of `nn.functional`, which is no method of tensors."""
-    return functools.partial(python_function, title=f"torch.nn.functional.{name}")
+
+    def decorate(made: Made) -> Made:
+        made.__qualname__ = name
+        return python_function(made, f"torch.nn.functional.{name}")
+
+    return decorate
 
 
 # ------------------------------------------------------------------------------------------- layers

@@ -16,6 +16,7 @@ from gradtrail.tiny.values import (
     NotInTiny,
     boolean,
     device_meant,
+    dtype_meant,
     float32,
     float64,
     int64,
@@ -42,9 +43,7 @@ def _made_as_torch_does(made: Made) -> Made:
 
 def _made(array: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Tensor:
     if dtype is not None:
-        if not isinstance(dtype, type(float32)):
-            raise TypeError(f"argument 'dtype' must be torch.dtype, not {plain_name(type(dtype))}")
-        array = np.asarray(array).astype(dtype.numpy)
+        array = np.asarray(array).astype(dtype_meant(dtype).numpy)
     made = new(array, device_meant(device))
     if requires_grad and not made.dtype.is_floating_point:
         raise RuntimeError(words.ONLY_FLOATS)
@@ -95,7 +94,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
         return _made(data.copy() if dtype else known(data).copy(), dtype, device, requires_grad)
     if isinstance(data, str):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-    kind = dtype.numpy if dtype else _kind_of(data)
+    kind = dtype_meant(dtype).numpy if dtype else _kind_of(data)
     return _made(np.array(_numbers(data), kind), None, device, requires_grad)
 
 
@@ -106,6 +105,8 @@ def _kind_of(data: Any) -> Any:
     if isinstance(data, np.ndarray | np.generic):
         return known(np.asarray(data)).dtype
     if isinstance(data, list | tuple):
+        if any(isinstance(each, str) for each in data[1:]) and not isinstance(data[0], str):
+            raise TypeError("new(): invalid data type 'str'")
         kinds = [DTYPES[_kind_of(each).name] for each in data]
         return max(kinds, key=list(DTYPES.values()).index, default=float32).numpy
     if isinstance(data, bool):
@@ -140,7 +141,9 @@ def _numbers(data: Any) -> Any:
         if isinstance(row, list) and isinstance(rows[0], list) and len(row) != len(rows[0]):
             raise ValueError(f"expected sequence of length {len(rows[0])} at dim 1 (got {len(row)})")
         if isinstance(row, list) != isinstance(rows[0], list):
-            raise NotInTiny("torch.tensor of rows and numbers")
+            if isinstance(rows[0], list):
+                raise TypeError("not a sequence")
+            raise NotInTiny("torch.tensor of numbers and rows")
     return rows
 
 

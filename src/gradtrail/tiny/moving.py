@@ -23,6 +23,7 @@ from gradtrail.tiny.values import (
     device,
     device_meant,
     dtype,
+    dtype_meant,
     float32,
     float64,
     int64,
@@ -39,8 +40,8 @@ def to(self: Tensor, *arguments: Any, **keywords: Any) -> Tensor:
     for each in (*arguments, *(keywords.get(key) for key in ("dtype", "device", "other"))):
         if isinstance(each, Tensor):
             kind, where = each.dtype, each.device
-        elif isinstance(each, dtype):
-            kind = each
+        elif isinstance(each, dtype | type):
+            kind = dtype_meant(each)
         elif isinstance(each, str | device | int) and not isinstance(each, bool):
             where = device_meant(each)
         elif each is not None and not isinstance(each, bool):

@@ -13,15 +13,14 @@ import numpy as np
 
 from gradtrail.tiny import words
 from gradtrail.tiny.autograd import Tensor, new
+from gradtrail.tiny.calls import NUMBERS
 from gradtrail.tiny.operations import method, methods, operands
 from gradtrail.tiny.values import DTYPES, Array, NotInTiny, axis_of, common_device, warn
 
 # ---------------------------------------------------------------------------------------- operators
 
-NUMBERS = (Tensor, int, float, complex, np.number)
-"""What an operator computes with; anything else is left to the other side."""
-
 Operator = Callable[[Tensor, Any], Any]
+"""It computes with what is in NUMBERS; anything else is left to the other side."""
 
 
 def _operator(name: str) -> Operator:

@@ -15,7 +15,7 @@ import numpy as np
 from gradtrail.tiny.arithmetic import where
 from gradtrail.tiny.autograd import RESULT, Step, Tensor, new, record
 from gradtrail.tiny.operations import axes_of, method, named, operands, operation
-from gradtrail.tiny.values import NotInTiny, Size, axis_of, int64, plain_name
+from gradtrail.tiny.values import NotInTiny, Size, axis_of, dtype_meant, int64, plain_name
 
 
 def _unsummed(gradient: Tensor, shape: Size, axes: tuple[int, ...], keepdim: bool) -> Any:
@@ -30,7 +30,8 @@ def _unsummed(gradient: Tensor, shape: Size, axes: tuple[int, ...], keepdim: boo
 def total(self: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Step:
     """The sum, of all or along dimensions."""
     shape, axes = self.shape, axes_of(self, dim)
-    kind = dtype or (self.dtype if self.dtype.is_floating_point else int64)
+    own = self.dtype if self.dtype.is_floating_point else int64
+    kind = own if dtype is None else dtype_meant(dtype)
     value = self._array.sum(axes if self.ndim else None, dtype=kind.numpy, keepdims=keepdim)
     name = "SumBackward0" if dim is None else "SumBackward1"
     return Step(name, value, (self,), lambda g: _unsummed(g, shape, axes, keepdim))

@@ -109,6 +109,16 @@ def known(array: Array) -> Array:
     return array
 
 
+def dtype_meant(asked: Any) -> dtype:
+    """The type that is meant: those of Python's numbers stand for the widest ones."""
+    found = (
+        {float: float64, int: int64, bool: boolean}.get(asked, asked) if isinstance(asked, type) else asked
+    )
+    if not isinstance(found, dtype):
+        raise TypeError(f"argument 'dtype' must be torch.dtype, not {plain_name(type(asked))}")
+    return found
+
+
 def check_kind(value: Array, target: Array) -> None:
     """Refuse to write numbers of a greater kind than the target has."""
     one, other = DTYPES[value.dtype.name], DTYPES[target.dtype.name]

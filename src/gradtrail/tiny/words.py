@@ -9,6 +9,7 @@ from __future__ import annotations
 # --------------------------------------------------------------------------------- flags and leaves
 
 FLAG_IS_A_BOOL = "requires_grad must be a bool"
+FLAG_IS_A_BOOL_ = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
 FLAG_OF_COMPUTED = "you can only change requires_grad flags of leaf variables."
 DETACH_INSTEAD = (
     " If you want to use a computed variable in a subgraph that doesn't require differentiation use"
