@@ -77,8 +77,10 @@ def div(self: Operand, other: Operand) -> Step:
 
 @elementwise
 @named("pow")
-def power(self: Tensor, exponent: Any) -> Step:
+def power(self: Operand, exponent: Operand) -> Step:
     """A power. With a number as exponent the base is kept, with a tensor all three."""
+    if not isinstance(self, Tensor):
+        return _raised(exponent, self)
     if isinstance(exponent, Tensor):
         (x, e), (a, b) = operands(self, exponent)
         return Step(
@@ -101,8 +103,7 @@ def power(self: Tensor, exponent: Any) -> Step:
     return Step("PowBackward0", a**b, (x,), formula, (SELF,))
 
 
-@operation
-def _raise(self: Tensor, base: Any) -> Step:
+def _raised(self: Tensor, base: Any) -> Step:
     _, (a, b) = operands(self, base)
 
     def formula(g: Tensor, x: Tensor, result: Tensor) -> Any:
@@ -111,6 +112,11 @@ def _raise(self: Tensor, base: Any) -> Step:
         return g * (result * (math.log(base) if base > 0 else math.nan))
 
     return Step("PowBackward2", b**a, (self,), formula, (SELF, RESULT))
+
+
+@operation
+def _raise(self: Tensor, base: Any) -> Step:
+    return _raised(self, base)
 
 
 def _unary(

@@ -49,10 +49,10 @@ def _without(self: Tensor, places: Array) -> Tensor:
 # ---------------------------------------------------------------------------- numbers, slices, None
 
 
-def _select(self: Tensor, axis: int, number: int) -> Tensor:
+def _select(self: Tensor, axis: int, number: int, own: int = 0) -> Tensor:
     size = self.shape[axis]
     if not -size <= number < size:
-        raise IndexError(f"index {number} is out of bounds for dimension {axis} with size {size}")
+        raise IndexError(f"index {number} is out of bounds for dimension {own} with size {size}")
     return _part("SelectBackward0", self, lambda a: a[along(axis, number)])
 
 
@@ -80,12 +80,13 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
         if not isinstance(index, tuple):
             _check_number(index)
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
-    axis, seen, rest = 0, self, []
+    axis, seen, rest, own = 0, self, [], -1  # `own` counts the dimensions that the tensor has itself
     for item in items:
+        own += 1 if item is not None else 0
         if isinstance(item, bool):
             raise NotInTiny("torch.Tensor.__getitem__(bool)")
         if isinstance(item, int | np.integer):
-            seen = _select(seen, axis, int(item))
+            seen = _select(seen, axis, int(item), own)
         elif isinstance(item, slice):
             start_to_end = item.start in (None, 0) and item.stop is None and item.step in (None, 1)
             seen = seen if start_to_end else _slice(seen, axis, item)
@@ -93,7 +94,7 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
         elif item is None:
             seen, axis = seen.unsqueeze(axis), axis + 1
         elif item is Ellipsis:
-            axis += self.ndim - used
+            axis, own = axis + self.ndim - used, own + self.ndim - used - 1
         elif isinstance(item, Tensor) and item.dtype is int64 and not item.ndim and len(items) == 1:
             seen = _select(seen, axis, int(item))
         elif isinstance(item, Tensor | list | np.ndarray):
@@ -133,6 +134,7 @@ def _positions(self: Tensor, chosen: list[tuple[int, Any]]) -> Array:
     whole: list[Any] = []
     for axis, each in chosen:
         whole += [slice(None)] * (axis - sum(_width(one) for one in whole))
+        among = sum(not isinstance(one, slice) for one in whole)
         whole.append(each._array)
         if each.dtype is boolean:
             for back, (size, own) in enumerate(zip(each.shape, self.shape[axis:], strict=False)):
@@ -145,7 +147,7 @@ def _positions(self: Tensor, chosen: list[tuple[int, Any]]) -> Array:
             for number in each._array.reshape(-1):
                 if not -self.shape[axis] <= number < self.shape[axis]:
                     raise IndexError(
-                        f"index {number} is out of bounds for dimension {axis} with size {self.shape[axis]}"
+                        f"index {number} is out of bounds for dimension {among} with size {self.shape[axis]}"
                     )
     return np.asarray(np.arange(self.numel()).reshape(self.shape)[tuple(whole)])
 

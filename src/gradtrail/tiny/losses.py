@@ -36,6 +36,10 @@ def functional(name: str) -> Callable[[Made], Made]:
 @functional("linear")
 def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Tensor:
     """`input @ weight.T + bias`. The weight is kept only if the input requires grad."""
+    if not input.ndim:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are 0D and {weight.ndim}D"
+        )
     if bias is None:
         return matmul(input, weight.t())
     if input.ndim == 2:
@@ -169,12 +173,12 @@ def _check_reduction(reduction: str) -> None:
 
 def _check_classes(input: Tensor, target: Tensor) -> None:
     if input.ndim > 1 and (not target.ndim or input.shape[0] != target.shape[0]):
-        size = target.shape[0] if target.ndim else 1
+        size = target.shape[0] if target.ndim else 0
         raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({size}).")
     if input.ndim <= 2 and target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.dtype is not int64:
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype.title}")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.title}")
     wanted = (input.shape[0], *input.shape[2:])
     if input.ndim > 2 and target.shape != wanted:
         raise RuntimeError(f"Expected target size {list(wanted)}, got {list(target.shape)}")

@@ -241,8 +241,10 @@ def arange(
     requires_grad: Any = False,
 ) -> Tensor:
     """Numbers in a row."""
-    if len(bounds) == 1:
+    if len(bounds) == 1 and end is None:
         end = bounds[0]
+    elif len(bounds) == 1:
+        start = bounds[0]
     elif bounds:
         start, end, step = bounds if len(bounds) == 3 else (*bounds, step)
     if end is None or len(bounds) > 3:

@@ -107,7 +107,15 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 @method
 def permute(self: Tensor, *dims: Any) -> Tensor:
     """Dimensions in another order."""
-    order = tuple(axis_of(each, self.ndim) for each in sizes_of(dims))
+    asked = sizes_of(dims)
+    if len(asked) != self.ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired"
+            f" ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(asked)}"
+        )
+    order = tuple(axis_of(each, self.ndim) for each in asked)
+    if len(set(order)) < len(order):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
     return _permuted("PermuteBackward0", self, order)
 
 
