@@ -182,7 +182,9 @@ def _differences(program: Program, coverage: Coverage, after_each: bool) -> list
                 if _reads_what_it_writes(runs[1], statement):
                     coverage.overlaps += 1
                     break
-                if "register_hook" in statement:  # torch crashes where the view was not read since its base was written
+                if (
+                    "register_hook" in statement
+                ):  # torch crashes where the view was not read since its base was written
                     runs[0].facts(), runs[1].facts()
                 found = _ends(runs, statement, coverage)
                 if after_each and not found:

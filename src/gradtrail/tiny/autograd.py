@@ -191,7 +191,7 @@ class Tensor:
         self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """Add the gradients of this tensor to `.grad` of the leaves that it was computed from."""
-        backward(self, gradient, retain_graph, create_graph, inputs)
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
         """The same memory and version without history: a write to it is seen by those who kept the tensor."""
@@ -490,6 +490,7 @@ def backward(
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Any = only(None),
     inputs: Any = None,
 ) -> None:
     """Add the gradients of the tensors to `.grad` of the leaves (or to those of `inputs` alone)."""

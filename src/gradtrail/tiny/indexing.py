@@ -49,10 +49,10 @@ def _without(self: Tensor, places: Array) -> Tensor:
 # ---------------------------------------------------------------------------- numbers, slices, None
 
 
-def _select(self: Tensor, axis: int, number: int, own: int = 0) -> Tensor:
+def _select(self: Tensor, axis: int, number: int, place: int = 0) -> Tensor:
     size = self.shape[axis]
     if not -size <= number < size:
-        raise IndexError(f"index {number} is out of bounds for dimension {own} with size {size}")
+        raise IndexError(f"index {number} is out of bounds for dimension {place} with size {size}")
     return _part("SelectBackward0", self, lambda a: a[along(axis, number)])
 
 
@@ -80,13 +80,12 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
         if not isinstance(index, tuple):
             _check_number(index)
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
-    axis, seen, rest, own = 0, self, [], -1  # `own` counts the dimensions that the tensor has itself
-    for item in items:
-        own += 1 if item is not None else 0
+    axis, seen, rest = 0, self, []
+    for place, item in enumerate(items):
         if isinstance(item, bool):
             raise NotInTiny("torch.Tensor.__getitem__(bool)")
         if isinstance(item, int | np.integer):
-            seen = _select(seen, axis, int(item), own)
+            seen = _select(seen, axis, int(item), place)
         elif isinstance(item, slice):
             start_to_end = item.start in (None, 0) and item.stop is None and item.step in (None, 1)
             seen = seen if start_to_end else _slice(seen, axis, item)
@@ -94,7 +93,7 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
         elif item is None:
             seen, axis = seen.unsqueeze(axis), axis + 1
         elif item is Ellipsis:
-            axis, own = axis + self.ndim - used, own + self.ndim - used - 1
+            axis += self.ndim - used
         elif isinstance(item, Tensor) and item.dtype is int64 and not item.ndim and len(items) == 1:
             seen = _select(seen, axis, int(item))
         elif isinstance(item, Tensor | list | np.ndarray):

@@ -28,6 +28,7 @@ from gradtrail.tiny.autograd import (
     backward,
     grad,
 )
+from gradtrail.tiny.calls import python_function
 from gradtrail.tiny.checkpoint import CheckpointError, checkpoint
 from gradtrail.tiny.functions import Function
 from gradtrail.tiny.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -81,8 +82,8 @@ _nn = _namespace(
 
 _autograd = _namespace(
     "torch.autograd",
-    grad=grad,
-    backward=backward,
+    grad=python_function(grad, "torch.autograd.grad"),
+    backward=python_function(backward, "torch.autograd.backward"),
     Function=Function,
     function=_namespace("torch.autograd.function", Function=Function),
 )
@@ -139,7 +140,9 @@ torch = _namespace(
     utils=_namespace(
         "torch.utils",
         checkpoint=_namespace(
-            "torch.utils.checkpoint", checkpoint=checkpoint, CheckpointError=CheckpointError
+            "torch.utils.checkpoint",
+            checkpoint=python_function(checkpoint, "torch.utils.checkpoint.checkpoint"),
+            CheckpointError=CheckpointError,
         ),
     ),
     cuda=_cuda,

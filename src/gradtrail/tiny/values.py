@@ -84,7 +84,7 @@ class dtype:
         self.itemsize = self.numpy.itemsize
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name in ("to_complex", "to_real"):
+        if name in ("abbr", "to_complex", "to_real"):
             raise NotInTiny(f"torch.dtype.{name}")
         raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
 
