@@ -28,7 +28,7 @@ from gradtrail.tiny.operations import (
     wants,
     wrapped,
 )
-from gradtrail.tiny.values import Array, NotInTiny, boolean, check_memory, common_device, int64
+from gradtrail.tiny.values import Array, NotInTiny, boolean, check_memory, common_device, int64, same_memory
 
 
 @elementwise
@@ -237,7 +237,7 @@ def copy_(self: Tensor, other: Any) -> Tensor:
     source = wrapped(other)
     if self.dtype.is_floating_point and records((self, source)):
         check_write(self)
-    if source is not self:
+    if not same_memory(source._array, self._array):
         check_memory(self._array, [source._array])
     check_broadcast(self.shape, source.shape)
     cast = source._array.astype(self._array.dtype)

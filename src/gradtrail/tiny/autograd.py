@@ -32,7 +32,6 @@ from gradtrail.tiny.values import (
     NotInTiny,
     Size,
     check_kind,
-    check_memory,
     common_device,
     device,
     dtype,
@@ -749,7 +748,9 @@ def write(target: Tensor, step: Step, places: Array | None = None) -> Tensor:
         node = _node(step._replace(kept=kept), target)
     value = np.asarray(step.value)
     if places is None:
-        _check_fits(target, value, step)
+        if not expands(value.shape, target.shape):
+            both = list(np.broadcast_shapes(target.shape, value.shape))
+            raise RuntimeError(words.OTHER_SHAPE.format(list(target.shape), both))
         check_kind(value, target._array)
         target._array[...] = value
     else:
@@ -778,17 +779,6 @@ def _before(target: Tensor) -> Tensor:
     copied = new(target._array.copy(), target.device)
     copied._edge, copied._flag = target._gradient_edge(), target._flag
     return copied
-
-
-def _check_fits(target: Tensor, value: Array, step: Step) -> None:
-    """A target has the shape of the result, and memory that is written once and not read meanwhile."""
-    if not expands(value.shape, target.shape):
-        both = np.broadcast_shapes(target.shape, value.shape)
-        raise RuntimeError(words.OTHER_SHAPE.format(list(target.shape), list(both)))
-    # The same comes out however often a place is written if it is one number, or what is there already.
-    own = step.name == "CopyBackwards" and step.inputs[1] is target
-    if not own and step.name not in ("FillBackward2", "ZeroBackward0"):
-        check_memory(target._array, [each._array for each in step.inputs[1:]])
 
 
 def rebase(target: Tensor, node: Node) -> None:

@@ -80,6 +80,7 @@ def recorded(step: Callable[..., Step]) -> Callable[..., Tensor]:
             raise RuntimeError(f"{step.__name__}(): {words.NO_OUT}")
         if out.shape != np.shape(taken.value):
             raise NotInTiny(f"torch.{step.__name__}(out=) that changes the shape of `out`")
+        check_memory(out._array, [each._array for each in taken.inputs])
         return write(out, taken)
 
     return made
@@ -97,7 +98,7 @@ def elementwise(step: Callable[..., Step]) -> Callable[..., Tensor]:
         others = [each for each in arguments if isinstance(each, Tensor)]
         if records((self, *others)):
             check_write(self)
-        if step.__name__ != "fill":  # the same comes out, however often a place is filled
+        if others or step.__name__ != "fill":  # a number may fill a place several times
             check_memory(self._array, [each._array for each in others])
         with np.errstate(all="ignore"):
             return write(self, step(self, *arguments, **keywords))

@@ -242,5 +242,10 @@ def check_memory(target: Array, sources: Iterable[Array]) -> None:
             raise RuntimeError(words.PARTLY)
 
 
+def same_memory(one: Array, other: Array) -> bool:
+    """Whether two arrays are the same numbers in the same places."""
+    return one.dtype == other.dtype and one.__array_interface__ == other.__array_interface__
+
+
 def _dense(array: Array) -> bool:
     return bool(array.transpose(np.argsort(array.strides)[::-1]).flags.c_contiguous)
