@@ -99,7 +99,8 @@ def elementwise(step: Callable[..., Step]) -> Callable[..., Tensor]:
         if records((self, *others)):
             check_write(self)
         if others or step.__name__ != "fill":  # a number may fill a place several times
-            check_memory(self._array, [each._array for each in others])
+            read = [] if step.__name__ == "fill" else [each._array for each in others]
+            check_memory(self._array, read)
         with np.errstate(all="ignore"):
             return write(self, step(self, *arguments, **keywords))
 
