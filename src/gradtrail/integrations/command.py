@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None, own_process: bool = False) -> i
     return status
 
 
-def _run(arguments: list[str], own_process: bool) -> int:
+def _run(arguments: list[str], own_process: bool = False) -> int:
     command = arguments[0] if arguments else ""
     if command == "check":
         from gradtrail.integrations import check
