@@ -104,7 +104,7 @@ def _kind_of(data: Any) -> Any:
         return data._array.dtype
     if isinstance(data, np.ndarray | np.generic):
         return known(np.asarray(data)).dtype
-    if isinstance(data, list | tuple):
+    if isinstance(data, list | tuple | range):
         if any(isinstance(each, str) for each in data[1:]) and not isinstance(data[0], str):
             raise TypeError("new(): invalid data type 'str'")
         kinds = [DTYPES[_kind_of(each).name] for each in data]
@@ -132,7 +132,7 @@ def _numbers(data: Any) -> Any:
         return data.tolist()
     if isinstance(data, np.ndarray):
         return data.tolist()
-    if not isinstance(data, list | tuple):
+    if not isinstance(data, list | tuple | range):
         return data
     if data and isinstance(data[0], np.ndarray):
         warn(words.LIST_OF_ARRAYS, once=True)

@@ -53,6 +53,9 @@ class Optimizer:
         """Parameters with options of their own."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        for name, values in _ONLY.items():
+            if name in self.defaults and param_group.get(name, self.defaults[name]) not in values:
+                raise NotInTiny(f"torch.optim.{type(self).__name__}({name}=)")
         listed = param_group["params"]
         if isinstance(listed, set):
             raise TypeError(words.NO_ORDER)
@@ -75,9 +78,6 @@ class Optimizer:
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, value in self.defaults.items():
             param_group.setdefault(name, value)
-        for name, values in _ONLY.items():
-            if name in self.defaults and param_group[name] not in values:
-                raise NotInTiny(f"torch.optim.{type(self).__name__}({name}=)")
         if len({id(each) for each in members}) != len(members):
             warn(words.DUPLICATE)
         for group in self.param_groups:
