@@ -89,6 +89,12 @@ EXPRESSIONS = {
     "checkpoint": "checkpoint(lambda t: (t * t).exp(), {a} * 0.1, use_reentrant=False)",
     "autograd.grad": "torch.autograd.grad({b}.sum(), {a}, allow_unused=True)[0] + 0",
     "second derivative": "torch.autograd.grad(({b} ** 3).sum(), {b}, create_graph=True)[0] + 0 + 0",
+    "second of relu": "torch.autograd.grad({b}.relu().sum(), {b}, create_graph=True)[0] + 0 + 0",
+    "checkpoint's second": "torch.autograd.grad(checkpoint(lambda t: t**3, {b}, use_reentrant=False).sum(), {b},"
+    " create_graph=True)[0] + 0 + 0",
+    "reentrant": "checkpoint(lambda t: (t * t).exp(), {a} * 0.1, use_reentrant=True)",
+    "greater": "torch.max({a}, {b})",
+    "set back": "torch.zeros(3, dtype=D).unsqueeze(0)[0, 0] + {a}",
     "second of sigmoid": "torch.autograd.grad({b}.sigmoid().tanh().sum(), {b}, create_graph=True)[0] + 0 + 0",
 }
 
@@ -131,6 +137,14 @@ STATEMENTS = {
     "backward graph": "({a} ** 3).sum().backward(create_graph=True)",
     "grad": "torch.autograd.grad({a}.sum(), {b})",
     "grad kept": "torch.autograd.grad({a}.sum(), [{b}, {n}], retain_graph=True, allow_unused=True)",
+    "backward to": "({a} ** 2).sum().backward(inputs=[{b}])",
+    "backward to kept": "({a} * {b}).sum().backward(inputs=[{b}, {n}], retain_graph=True)",
+    "hook of other shape": "{a}.register_hook(lambda g: g.sum())",
+    "hook taken back": "{a}.register_hook(lambda g: g * 3).remove()",
+    "set own grad": "{a}.grad = {a}",
+    "set other grad": "{a}.grad = {b}.float()",
+    "dirty function": "AddOne.apply({a})",
+    "written twice": "for _ in range(2):\n    {a} += {b}",
     "drop grad": "{a}.grad = None",
     "set grad": "{a}.grad = {b}.detach()",
     "set data": "{a}.data = {b}.data.clone()",
@@ -176,6 +190,9 @@ SCENES = {
     "optimized result": "torch.optim.Adam([{a} * 2], lr=0.1)",
     "written after view": "r = {a} * 1\nq = r[...]\nr.mul_(2)\n(q ** 2).sum().backward()",
     "view written": "r = {a} * 1\nq = r.view_as(r)\nq.mul_({b})\n(r * q).sum().backward()",
+    "plain view written": "r = torch.zeros(4, dtype=D).view(2, 2)[0, 1:]\nfor _ in range(2):\n    r += {n}\nr.sum().backward()",
+    "kept detached": "r = {a} * 1\nq = r.sin()\nr.detach_()\nq.sum().backward()",
+    "gradient to a view": "r = torch.zeros_like({a})\nr[...] += {a}\nr[...] *= 2\nr.sum().backward(inputs=[{b}])",
     "quiet view written": "with torch.no_grad():\n    q = {a}.view_as({a})\nq.mul_(2)",
     "checkpoint written": "r = {a} * 1\nq = checkpoint(torch.exp, r, use_reentrant=False)\nr.add_(1)\n"
     "q.sum().backward()",
@@ -309,6 +326,7 @@ class Program(NamedTuple):
 
 STARTS = {
     "plain": "",
+    "plain view": "[...]",
     "leaf": ".requires_grad_()",
     "computed": ".requires_grad_() * 1",
     "view": ".requires_grad_().clone()[...]",

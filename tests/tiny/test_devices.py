@@ -83,3 +83,28 @@ def test_gradients_stay_on_the_device(program: str) -> None:
     u = tiny.ones(3, device="cuda", requires_grad=True)
     exec(program, {"tiny": tiny, "u": u})
     assert u.grad is None or u.grad.is_cuda
+
+
+def test_what_is_made_and_moved_lies_where_it_was_asked_for() -> None:
+    assert tiny.as_tensor([1.0], device="cuda").is_cuda
+    module = tiny.nn.Module()
+    module.register_buffer("count", tiny.tensor([0]))
+    before = module.count
+    assert module.to("cuda", tiny.float64).count.is_cuda and module.count.dtype is tiny.int64
+    assert not before.is_cuda
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("there.grad = tiny.ones(2)", "attempting to assign a gradient with device type 'cpu' to a tensor"),
+        (
+            "(there * 2).backward(tiny.ones(2))",
+            "invalid gradient at index 0 - expected device cuda:0 but got cpu",
+        ),
+        ("tiny.where(tiny.ones(2) > 0, there, there)", "Expected all tensors to be on the same device"),
+    ],
+)
+def test_gradients_and_conditions_of_another_device_are_refused(program: str, told: str) -> None:
+    with pytest.raises(RuntimeError, match=told):
+        exec(program, {"tiny": tiny, "there": tiny.ones(2, device="cuda", requires_grad=True)})

@@ -80,7 +80,12 @@ def test_the_bad_program_is_refused_as_by_torch(
     skip_if_lacking(error, record_property)
     assert error is not None
     assert example.raises in str(error)
-    types = {message(key).error for key in keys() if message(key).piece and message(key).piece in str(error)}
+    pieces = {message(key).piece: message(key).error for key in keys()}
+    # A short piece may stand in the text of an example that knows more of it.
+    heard = [piece for piece in pieces if piece and piece in str(error) and piece not in example.raises]
+    if example.raises in pieces:
+        heard.append(example.raises)
+    types = {pieces[max(heard, key=len)]} if heard else set()
     assert not types or type(error).__name__ in types
     lines = dedent(example.bad).strip().splitlines()
     assert row in [number for number, line in enumerate(lines, 1) if line.endswith("# error")]

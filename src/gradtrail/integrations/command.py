@@ -43,24 +43,25 @@ def console() -> None:
     """Run the command as a process of its own, and end it at once.
 
     The process ends without taking its memory apart piece by piece, which for a large project takes as
-    long as a good part of the check.
+    long as a good part of the check. Where a program of the user's ran, it ends as Python ends: with its threads, its
+    files, and what it left for the exit.
     """
     import gc
 
     gc.disable()
     open_closed_streams()
-    status = main()
+    status = main(own_process=True)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError):
         status = status or FOUND
-    if os.environ.get("GRADTRAIL_DEBUG") == "1":
+    if os.environ.get("GRADTRAIL_DEBUG") == "1" or "gradtrail.tiny" in sys.modules:
         sys.exit(status)  # what watches the process (a profiler, coverage) may finish its work
     os._exit(status)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, own_process: bool = False) -> int:
     """Run the command with `arguments` (those of the process by default); the exit status comes back."""
     asked, rest = language.taken_from(list(sys.argv[1:] if arguments is None else arguments))
     try:
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("gradtrail: --lang: " + say("`{asked}` is none of {known}", asked=asked or "", known=known))
         return USAGE
     try:
-        status = _run(rest)
+        status = _run(rest, own_process)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -87,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], own_process: bool = False) -> int:
     command = arguments[0] if arguments else ""
     if command == "check":
         from gradtrail.integrations import check
@@ -108,7 +109,7 @@ def _run(arguments: list[str]) -> int:
     if command == "tiny":
         from gradtrail.integrations import tiny
 
-        return tiny.run(arguments[1:])
+        return tiny.run(arguments[1:], to_the_end=own_process)
     if command in ("-V", "--version"):
         from gradtrail import __version__
 

@@ -4,7 +4,9 @@ Read `autograd` first, from top to bottom: it is all of autograd. Each other cha
 
 - `words`: what torch says when it refuses or warns.
 - `values`: what a tensor is made of: types, devices, shapes, memory.
-- `autograd`: tensors, versions, the graph, backward, steps, views, and leaving autograd.
+- `modes`: grad mode, and how it is switched.
+- `autograd`: tensors, versions, the graph, backward, steps, and views.
+- `calls`: how a call is taken, and how it is refused.
 - `operations`: how an operation is made of a step, and what operations share.
 - `making`: tensors that are made, of numbers or at random.
 - `arithmetic`: operations that work number by number.
@@ -13,9 +15,11 @@ Read `autograd` first, from top to bottom: it is all of autograd. Each other cha
 - `sums`: sums, means, the greatest and the least.
 - `products`: products of matrices and vectors.
 - `moving`: to another type or device, and to numpy.
-- `python_side`: operators, text, and what else Python asks of a tensor.
+- `printing`: how a tensor is printed.
+- `python_side`: operators, and what else Python asks of a tensor.
 - `losses`: `nn.functional`, what layers compute, and losses.
-- `layers`: Parameters, modules, and the layers that are built of them.
+- `module`: modules, and the Parameters that they know of.
+- `layers`: the layers that are built of them.
 - `optimizers`: SGD and Adam.
 - `functions`: Functions with a gradient of one's own.
 - `checkpoint`: computing once more instead of keeping.
@@ -29,7 +33,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtrail.tiny import indexing, moving, python_side  # noqa: F401  they give methods to tensors
+from gradtrail.tiny import indexing, moving, printing, python_side  # noqa: F401  they give methods to tensors
 from gradtrail.tiny.names import modules
 from gradtrail.tiny.names import torch as _torch
 from gradtrail.tiny.values import NotInTiny

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from gradtrail.tiny import words
-from gradtrail.tiny.autograd import RESULT, SELF, Step, Tensor, write
+from gradtrail.tiny.autograd import RESULT, SELF, Step, Tensor, check_write, record, records, write
+from gradtrail.tiny.calls import Operand
 from gradtrail.tiny.operations import (
-    check_expand,
+    check_broadcast,
     elementwise,
     floating,
     method,
@@ -27,18 +28,18 @@ from gradtrail.tiny.operations import (
     wants,
     wrapped,
 )
-from gradtrail.tiny.values import Array, boolean
+from gradtrail.tiny.values import Array, NotInTiny, boolean, check_memory, common_device, int64, same_memory
 
 
 @elementwise
-def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Step:
+def add(self: Operand, other: Operand, *, alpha: Any = 1) -> Step:
     """Addition keeps nothing: a second backward through it succeeds, and its inputs may be written."""
     inputs, (a, b) = operands(self, other)
     return Step("AddBackward0", a + b * np.asarray(alpha, b.dtype), tuple(inputs), lambda g: (g, g * alpha))
 
 
 @elementwise
-def sub(self: Tensor, other: Any, *, alpha: Any = 1) -> Step:
+def sub(self: Operand, other: Operand, *, alpha: Any = 1) -> Step:
     """Difference."""
     inputs, (a, b) = operands(self, other)
     if a.dtype == "bool":
@@ -54,7 +55,7 @@ def rsub(self: Tensor, other: Any) -> Step:
 
 
 @elementwise
-def mul(self: Tensor, other: Any) -> Step:
+def mul(self: Operand, other: Operand) -> Step:
     """A product keeps each factor for the gradient of the other, and only if that one wants it."""
     (x, y), (a, b) = operands(self, other)
     kept = (y if wants(x) else None, SELF if wants(y) else None)
@@ -62,7 +63,7 @@ def mul(self: Tensor, other: Any) -> Step:
 
 
 @elementwise
-def div(self: Tensor, other: Any) -> Step:
+def div(self: Operand, other: Operand) -> Step:
     """Quotient."""
     (x, y), (a, b) = operands(self, other)
     if a.dtype.kind != "f":
@@ -76,15 +77,20 @@ def div(self: Tensor, other: Any) -> Step:
 
 @elementwise
 @named("pow")
-def power(self: Tensor, exponent: Any) -> Step:
+def power(self: Operand, exponent: Operand) -> Step:
     """A power. With a number as exponent the base is kept, with a tensor all three."""
+    if not isinstance(self, Tensor):
+        return _raised(exponent, self)
     if isinstance(exponent, Tensor):
         (x, e), (a, b) = operands(self, exponent)
         return Step(
             "PowBackward1",
             a**b,
             (x, e),
-            lambda g, e, result, x: (g * (e * x ** (e - 1)), g * (result * x.log())),
+            lambda g, e, result, x: (
+                where(e == 0, 0.0, g * (e * x ** (e - 1))),
+                g * where((x == 0) & (e >= 0), 0.0, result * x.log()),
+            ),
             (e, RESULT, SELF),
         )
     (x, _), (a, b) = operands(self, exponent)
@@ -97,16 +103,20 @@ def power(self: Tensor, exponent: Any) -> Step:
     return Step("PowBackward0", a**b, (x,), formula, (SELF,))
 
 
+def _raised(self: Tensor, base: Any) -> Step:
+    _, (a, b) = operands(self, base)
+
+    def formula(g: Tensor, x: Tensor, result: Tensor) -> Any:
+        if base == 0:
+            return g * where(x >= 0, 0.0, result * -math.inf)
+        return g * (result * (math.log(base) if base > 0 else math.nan))
+
+    return Step("PowBackward2", b**a, (self,), formula, (SELF, RESULT))
+
+
 @operation
 def _raise(self: Tensor, base: Any) -> Step:
-    _, (a, b) = operands(self, base)
-    return Step(
-        "PowBackward2",
-        b**a,
-        (self,),
-        lambda g, _, result: g * (result * math.log(base)),
-        (SELF, RESULT),
-    )
+    return _raised(self, base)
 
 
 def _unary(
@@ -119,7 +129,11 @@ def _unary(
 
     def step(self: Tensor) -> Step:
         kept = {"self": (SELF,), "result": (RESULT,), "": ()}[keeps]
-        return Step(f"{name.title()}Backward0", function(floating(self)), (self,), formula, kept)
+        if self.dtype is boolean and function in (np.rint, np.floor):
+            raise NotImplementedError(f"\"{name}_vml_cpu\" not implemented for 'Bool'")
+        whole = self.dtype is int64 and function in (np.rint, np.floor)
+        value = self._array.copy() if whole else function(floating(self))
+        return Step(f"{name.title()}Backward0", value, (self,), formula, kept)
 
     step.__name__ = name
     return elementwise(step)
@@ -142,8 +156,16 @@ floor = _unary("floor", np.floor, "", nothing)
 @elementwise
 def relu(self: Tensor) -> Step:
     """Zero below zero."""
-    return Step(
-        "ReluBackward0", np.maximum(self._array, 0), (self,), lambda g, y: where(y <= 0, 0.0, g), (RESULT,)
+    if self.dtype is boolean:
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return Step("ReluBackward0", np.maximum(self._array, 0), (self,), _passed, (RESULT,))
+
+
+def _passed(g: Tensor, y: Tensor) -> Tensor:
+    """The gradient of relu: what was above zero passes. It depends on the input too, if only by steps."""
+    value = np.where(y._array <= 0, np.zeros((), g._array.dtype), g._array)
+    return record(
+        Step("ThresholdBackwardBackward0", value, (g, y), lambda gg, y: (_passed(gg, y), nothing(gg)), (y,))
     )
 
 
@@ -172,12 +194,20 @@ def absolute(self: Tensor) -> Step:
 @elementwise
 def clamp(self: Tensor, min: Any = None, max: Any = None) -> Step:
     """Numbers held between bounds; no gradient passes outside them."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        raise NotInTiny("torch.clamp between tensors")
+    if self.dtype is boolean:
+        raise NotInTiny("torch.clamp of bool")
+    bounds = [(-math.inf if min is None else min), (math.inf if max is None else max)]
+    _, (array, *_) = operands(self, *(each for each in (min, max) if each is not None))
 
     def formula(g: Tensor, x: Tensor) -> Tensor:
-        inside = (-math.inf if min is None else min, math.inf if max is None else max)
-        return where((x >= inside[0]) & (x <= inside[1]), g, 0.0)
+        return where((x >= bounds[0]) & (x <= bounds[1]), g, 0.0)
 
-    return Step("ClampBackward1", np.clip(self._array, min, max), (self,), formula, (SELF,))
+    value = np.minimum(np.maximum(array, bounds[0]), bounds[1]).astype(array.dtype)
+    return Step("ClampBackward1", value, (self,), formula, (SELF,))
 
 
 @elementwise
@@ -205,16 +235,26 @@ def zero_(self: Tensor) -> Tensor:
 def copy_(self: Tensor, other: Any) -> Tensor:
     """The numbers of another tensor, whose gradient this is from now on."""
     source = wrapped(other)
-    if source.shape != self.shape:
-        check_expand(source, self.shape)
+    if self.dtype.is_floating_point and records((self, source)):
+        check_write(self)
+    if not same_memory(source._array, self._array):
+        check_memory(self._array, [source._array])
+    check_broadcast(self.shape, source.shape)
     cast = source._array.astype(self._array.dtype)
     return write(self, Step("CopyBackwards", cast, (self, source), lambda g: (nothing(g), g)))
 
 
 @operation
-def where(condition: Tensor, self: Any, other: Any) -> Step:
+def where(condition: Tensor, self: Operand, other: Operand) -> Step:
     """Of two tensors, element by element."""
     (x, y), (a, b) = operands(self, other)
+    if condition.dtype is not boolean:
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype"
+            f" {condition.dtype.title}"
+        )
+    if condition.ndim and condition.device != common_device([x, y]):
+        raise RuntimeError(f"{words.DEVICES}, but found at least two devices, cuda:0 and cpu!")
     # Results lie in memory as what they come from does; numpy's iterator knows how.
     value = np.nditer((condition._array, a, b, None), ["zerosize_ok"], op_dtypes=None).operands[3]
     value = np.empty_like(value, a.dtype)

@@ -4,7 +4,7 @@ A *tensor* is an array with a version and, perhaps, a place in a graph. The *gra
 which knows how to turn the gradient of a result into those of its inputs. *Backward* walks the graph from the end. A
 *step* is what an operation has computed. It becomes a new tensor, or is written in place: then versions are counted,
 so that nothing that a node kept can change behind its back. A *view* looks at the memory of another tensor. *Leaving
-autograd* is detaching, or switching it off.
+autograd* is detaching, or switching it off, which the chapter `modes` tells of.
 
 No operation is defined here. Where a gradient has to be added, copied or cut, the core asks a tensor for it: `+`,
 `clone()`, `_at(places)`. The chapters give tensors these methods.
@@ -17,14 +17,14 @@ import heapq
 import itertools
 import re
 import sys
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradtrail.tiny import words
+from gradtrail.tiny.modes import is_grad_enabled, set_grad_enabled
 from gradtrail.tiny.values import (
     CPU,
     DTYPES,
@@ -32,12 +32,15 @@ from gradtrail.tiny.values import (
     NotInTiny,
     Size,
     check_kind,
-    check_memory,
     common_device,
     device,
     dtype,
     expands,
     listed,
+    only,
+    plain_name,
+    read_only,
+    warn,
 )
 
 # ------------------------------------------------------------------------------------------ tensors
@@ -94,17 +97,17 @@ class Tensor:
     _view: View | None = None
     _is_number = False  # whether it was a number of Python, whose type gives way
 
-    shape = property(lambda self: Size(self._array.shape))
-    ndim = property(lambda self: self._array.ndim)
-    dtype = property(lambda self: DTYPES[self._array.dtype.name])
-    is_cuda = property(lambda self: self.device.type == "cuda")
-    is_leaf = property(lambda self: self.grad_fn is None)
-    retains_grad = property(lambda self: self._retains)
-    output_nr = property(lambda self: edge[1] if (edge := self._gradient_edge()) else 0)
-    _version = property(lambda self: self._counter.value)
-    _base = property(lambda self: self._view and self._view.base)
+    shape = read_only(lambda self: Size(self._array.shape))
+    ndim = read_only(lambda self: self._array.ndim)
+    dtype = read_only(lambda self: DTYPES[self._array.dtype.name])
+    is_cuda = read_only(lambda self: self.device.type == "cuda")
+    is_leaf = read_only(lambda self: self.grad_fn is None)
+    retains_grad = read_only(lambda self: self._retains)
+    output_nr = read_only(lambda self: edge[1] if (edge := self._gradient_edge()) else 0)
+    _version = read_only(lambda self: self._counter.value)
+    _base = read_only(lambda self: self._view and self._view.base)
 
-    @property
+    @read_only
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None for a leaf."""
         edge = self._gradient_edge()
@@ -129,6 +132,8 @@ class Tensor:
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set the flag. On a tensor that requires grad already, a computed one too, True changes nothing."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(words.FLAG_IS_A_BOOL_.format(plain_name(type(requires_grad))))
         if requires_grad and not self.dtype.is_floating_point:
             raise RuntimeError(words.FLAG_OF_INTEGERS_)
         if self._edge and requires_grad:
@@ -140,39 +145,52 @@ class Tensor:
     def grad(self) -> Tensor | None:
         """The gradient that backward left here."""
         if self._grad is None and not self._retains and self._edge:
-            warnings.warn(words.NO_GRAD_HERE, UserWarning, stacklevel=2)
+            warn(words.NO_GRAD_HERE)
         return self._grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None and not isinstance(value, Tensor):
             raise TypeError(words.GRAD_IS_A_TENSOR.format(type(value).__name__))
-        if value is not None and value.shape != self.shape:
-            raise RuntimeError(words.GRAD_OF_OTHER_SIZE.format(list(value.shape), list(self.shape)))
+        if value is not None:
+            self._check_grad(value)
         self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def _check_grad(self, value: Tensor) -> None:
+        if value is self:
+            raise RuntimeError(words.GRAD_OF_ITSELF)
+        if value.dtype is not self.dtype:
+            raise RuntimeError(words.GRAD_OF_OTHER_TYPE.format(value.dtype.long_title, self.dtype.title))
+        if value.device != self.device:
+            raise RuntimeError(words.GRAD_ELSEWHERE.format(value.device.type, self.device.type))
+        if value.shape != self.shape:
+            raise RuntimeError(words.GRAD_OF_OTHER_SIZE.format(list(value.shape), list(self.shape)))
 
     def retain_grad(self) -> None:
         """Have the gradient of a computed tensor kept as well."""
         if not self.requires_grad:
             raise RuntimeError(words.RETAINS_NOTHING)
-        edge = self._gradient_edge()
+        edge = self._gradient_edge() if self._edge else None
         if edge and not self._retains:
             self._retains = True
             edge[0].retaining[edge[1]] = self
 
-    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> None:
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Have `hook` called with the gradient; what it returns takes the gradient's place."""
         if not self.requires_grad:
             raise RuntimeError(words.HOOK_ON_NOTHING)
         node, number = self._inward()
-        if node:
-            node.hooks[number].append(hook)
+        return RemovableHandle(node.hooks[number] if node else [], hook)
 
     def backward(
         self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """Add the gradients of this tensor to `.grad` of the leaves that it was computed from."""
-        backward(self, gradient, retain_graph, create_graph, inputs)
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
         """The same memory and version without history: a write to it is seen by those who kept the tensor."""
@@ -197,7 +215,12 @@ class Tensor:
     def data(self, value: Any) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(words.DATA_IS_A_TENSOR.format(type(value).__name__))
+        if self.requires_grad and not value.dtype.is_floating_point:
+            raise RuntimeError(words.DATA_OF_INTEGERS)
         self._array, self.device = value._array, value.device
+        if self._accumulator:  # it knows the shape that gradients had
+            before, self._accumulator = self._accumulator, AccumulateGrad(self)
+            self._accumulator.hooks = before.hooks
 
     def _inward(self) -> tuple[Node | None, int]:
         """Where a gradient for this tensor goes: to its node, or to the keeper of a leaf's gradient."""
@@ -269,23 +292,35 @@ class Saved:
     A formula that read other numbers than the forward did would be silently wrong: so it refuses.
     """
 
-    def __init__(self, tensor: Tensor, node: Node | None = None, is_result: bool = False) -> None:
+    def __init__(self, tensor: Tensor, result_of: Edge | None = None) -> None:
+        self.edge = result_of or (tensor._inward() if saved_hooks else (None, 0))
+        self.computed, self.is_result = tensor._edge is not None, result_of is not None
         self.hooks = saved_hooks[-1] if saved_hooks else None
-        self.tensor: Any = self.hooks[0](tensor) if self.hooks else tensor
-        self.is_result = is_result and not self.hooks
-        if self.is_result and node:  # a result is kept without its node, which would keep itself
-            self.tensor = tensor.detach()
-            self.tensor._edge = (node, 0)
+        # A result is kept without its node, which would keep itself.
+        self.tensor: Any = self._again(tensor) if self.is_result and not self.hooks else tensor
+        if self.hooks:
+            self.tensor, self.is_result = self.hooks[0](tensor), False
         self.version = tensor._version
 
+    def _again(self, tensor: Tensor) -> Tensor:
+        """The same memory, with the place in the graph that the kept tensor had."""
+        made, (node, _) = tensor.detach(), self.edge
+        if isinstance(node, AccumulateGrad):
+            made._accumulator, made._flag = node, True
+        elif node:
+            made._edge = self.edge  # type: ignore[assignment]
+        return made
+
     def unpack(self) -> Tensor:
-        """The tensor, unless it was written or let go of."""
+        """The tensor, unless it was written, detached or let go of."""
         if self.tensor is None:
             raise RuntimeError(words.TWICE)
         if self.hooks:
-            return self.hooks[1](self.tensor)
+            return self._again(self.hooks[1](self.tensor))
         kept: Tensor = self.tensor
         node, now = kept.grad_fn, kept._version
+        if self.computed and not (self.is_result or node):
+            raise RuntimeError(words.DETACHED_SINCE)
         if now != self.version:
             made = f", which is output {kept.output_nr} of {_short(node)}," if node else ""
             raise RuntimeError(
@@ -296,6 +331,36 @@ class Saved:
     def free(self) -> None:
         """Let go of the tensor."""
         self.tensor = None
+
+
+class RemovableHandle:
+    """A hook that can be taken back."""
+
+    __module__ = "torch.utils.hooks"
+
+    def __init__(self, hooks: list[RemovableHandle], hook: Any) -> None:
+        self._hooks, self._hook = hooks, hook
+        hooks.append(self)
+
+    def remove(self) -> None:
+        """Have the hook called no more."""
+        if self in self._hooks:
+            self._hooks.remove(self)
+
+    def _called(self, gradient: Tensor | None) -> Tensor | None:
+        """The gradient that the hook leaves; one of another kind is refused."""
+        changed, name = self._hook(gradient), getattr(self._hook, "__name__", "<unknown>")
+        if changed is None:
+            return gradient
+        if gradient is None:
+            raise RuntimeError(words.HOOK_MADE_ONE)
+        if not isinstance(changed, Tensor):
+            raise TypeError(words.HOOK_GAVE_NO_TENSOR.format(plain_name(type(changed))))
+        if (changed.dtype, changed.device) != (gradient.dtype, gradient.device):
+            raise RuntimeError(words.HOOK_CHANGED_TYPE.format(name, gradient.type(), changed.type()))
+        if changed.shape != gradient.shape:
+            raise RuntimeError(words.HOOK_CHANGED_SIZE.format(name))
+        return changed
 
 
 saved_hooks: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = []
@@ -321,7 +386,7 @@ class Node:
         self.results = [(each.shape, each.dtype, each.device) for each in results]
         self.formula = formula
         self.saved: list[Saved | None] = []
-        self.hooks: dict[int, list[Any]] = defaultdict(list)
+        self.hooks: dict[int, list[RemovableHandle]] = defaultdict(list)
         self.retaining: dict[int, Tensor] = {}
         self.order = next(_steps)  # the later a node was made, the earlier backward runs it
 
@@ -349,6 +414,7 @@ class Node:
 class AccumulateGrad(Node):
     """The end of the graph at a leaf: it adds what arrives to `.grad`."""
 
+    __module__ = "builtins"
     namespace = "torch::autograd::"
 
     def __init__(self, leaf: Tensor) -> None:
@@ -373,12 +439,14 @@ class AccumulateGrad(Node):
 class CopySlices(Node):
     """A write to a part of a tensor: the rest of the gradient passes, that part goes through `inner`."""
 
+    __module__ = "builtins"
     namespace = "torch::autograd::"
 
     def __init__(self, view: View, inner: Node) -> None:
         super().__init__((view.base,), [view.base])
         self.next_functions += inner.next_functions[1:]
         self.places = view.places()
+        self.overlaps = len(np.unique(self.places)) < self.places.size
         self.inner: Node | None = inner
 
     def run(self, gradients: list[Tensor | None]) -> Sequence[Tensor | None]:
@@ -386,7 +454,10 @@ class CopySlices(Node):
         (gradient,) = gradients
         if self.inner is None:
             raise RuntimeError(words.TWICE)
-        assert gradient is not None
+        if gradient is None:
+            return [None] * len(self.next_functions)
+        if self.overlaps and self.next_functions[0][0]:
+            raise RuntimeError(words.OVERLAP)
         part, *others = self.inner.run([gradient._at(self.places)])
         rest = gradient._without(self.places)
         if part is None:
@@ -401,7 +472,8 @@ class CopySlices(Node):
 @functools.cache
 def node_class(name: str) -> type[Node]:
     """The class of nodes with this name: `type(y.grad_fn).__name__` tells the operation."""
-    return type(name, (Node,), {"namespace": "torch::autograd::"} if name == "CopyBackwards" else {})
+    namespace = "torch::autograd::" if name == "CopyBackwards" else ""
+    return type(name, (Node,), {"namespace": namespace, "__module__": "builtins"})
 
 
 def _short(node: Node | None) -> str:
@@ -417,17 +489,22 @@ def backward(
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Any = only(None),
     inputs: Any = None,
 ) -> None:
-    """Add the gradients of the tensors to `.grad` of the leaves that they were computed from."""
-    if inputs is not None:
-        raise NotInTiny("torch.Tensor.backward(inputs=)")
-    outputs = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-    given = [grad_tensors] if grad_tensors is None or isinstance(grad_tensors, Tensor) else list(grad_tensors)
-    first = list(_first_gradients(outputs, given if len(given) == len(outputs) else [None] * len(outputs)))
+    """Add the gradients of the tensors to `.grad` of the leaves (or to those of `inputs` alone)."""
+    sources = None if inputs is None else _tensors(inputs)
+    if sources == ():
+        raise RuntimeError(words.NO_INPUTS.format("backward"))
+    outputs = _tensors(tensors)
+    first = list(_first_gradients(outputs, grad_tensors))
     if create_graph:
-        warnings.warn(words.CYCLE, UserWarning, stacklevel=3)
-    _walk(_roots(outputs), first, create_graph if retain_graph is None else retain_graph, create_graph)
+        warn(words.CYCLE)
+    roots, keep = _roots(outputs), create_graph if retain_graph is None else retain_graph
+    for each in sources or ():
+        each.retain_grad()
+    wanted = None if sources is None else [each._inward() for each in sources]
+    _walk(roots, first, keep, create_graph, wanted, put_down=True)
 
 
 def grad(
@@ -436,34 +513,55 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    *,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
+    is_grads_batched: Any = only(False),
+    materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of outputs with respect to inputs, which come back and are put down nowhere."""
-    results, sources = listed(outputs), listed(inputs)
-    given = listed(grad_outputs) if grad_outputs is not None else [None] * len(results)
-    first = list(_first_gradients(results, given))
+    if materialize_grads and allow_unused is False:
+        raise ValueError(words.UNUSED_ARE_ZERO)
+    results, sources = _tensors(outputs), _tensors(inputs)
+    if not sources:
+        raise RuntimeError(words.NO_INPUTS.format("grad"))
+    first = list(_first_gradients(results, grad_outputs))
     roots = _roots(results)
+    for each in sources:
+        if not isinstance(each, Tensor):
+            raise RuntimeError(words.SOURCE_IS_A_TENSOR.format(plain_name(type(each))))
     if not all(each.requires_grad for each in sources):
         raise RuntimeError(words.NO_SOURCE)
     keep = create_graph if retain_graph is None else retain_graph
     found = _walk(roots, first, keep, create_graph, [each._inward() for each in sources])
     for number, each in enumerate(found):
-        if each is None and not allow_unused:
+        if each is None and materialize_grads:
+            found[number] = new(np.zeros_like(sources[number]._array), sources[number].device)
+        elif each is None and not allow_unused:
             raise RuntimeError(words.UNUSED.format(number))
     return tuple(found)
 
 
-def _first_gradients(outputs: Sequence[Tensor], given: Sequence[Tensor | None]) -> Iterator[Tensor]:
+def _tensors(value: Any) -> tuple[Any, ...]:
+    return (value,) if isinstance(value, Tensor) else tuple(value)
+
+
+def _first_gradients(outputs: Sequence[Tensor], given: Any) -> Iterator[Tensor]:
     """The gradients to begin with: 1 for one number; for more there is no one answer, so it must be given."""
-    for number, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
+    gradients = (None,) * len(outputs) if given is None else _tensors(given)
+    for number, (output, gradient) in enumerate(zip(outputs, gradients, strict=False)):
+        assert isinstance(output, Tensor), words.ROOT_IS_A_TENSOR
         if gradient is None:
             if output.requires_grad and output._array.size != 1:
                 raise RuntimeError(words.NOT_ONE_NUMBER)
             gradient = new(np.ones(output.shape, output._array.dtype), output.device)
+        elif not isinstance(gradient, Tensor):
+            raise TypeError(words.NO_FIRST_GRADIENT.format(type(gradient).__name__))
         elif gradient.shape != output.shape:
             raise RuntimeError(words.MISMATCH.format(number, gradient.shape, number, output.shape))
-        yield gradient if gradient.dtype is output.dtype else gradient.to(output.dtype)
+        result, invalid = (output.shape, output.dtype, output.device), f"invalid gradient at index {number}"
+        yield _fitting(gradient, result, invalid)  # type: ignore[misc]
+    if len(gradients) < len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
 
 
 def _roots(outputs: Sequence[Tensor]) -> list[Edge]:
@@ -477,14 +575,19 @@ def _roots(outputs: Sequence[Tensor]) -> list[Edge]:
     return roots
 
 
+walks: list[bool] = []
+"""The walks that are under way, one inside the other: whether each goes to all leaves."""
+
+
 def _walk(
     roots: Sequence[Edge],
     gradients: Sequence[Tensor],
     keep: bool,
     create: bool,
     wanted: Sequence[tuple[Node | None, int]] | None = None,
+    put_down: bool = False,
 ) -> list[Tensor | None]:
-    """Carry gradients from the roots to the leaves, or to the `wanted` edges, whose gradients come back.
+    """Carry gradients from the roots to the leaves, or to the `wanted` edges alone, whose gradients come back.
 
     A node runs when all who use its results have run: so each runs once, with the sum of what arrives. What
     it kept is let go of then, unless `keep`. Formulas are ordinary operations: `create` records them.
@@ -492,6 +595,8 @@ def _walk(
     reached, waiting = _reached(roots)
     goals = {node for node, _ in wanted or ()}
     on_the_way = set(reached) if wanted is None else _leading(reached, goals)
+    if put_down:
+        on_the_way.update(node for node in goals if node)
     captured: dict[tuple[Node | None, int], Tensor] = {}
     arrived: dict[Node, list[Tensor | None]] = {}
     ready: list[Node] = []
@@ -513,15 +618,20 @@ def _walk(
             incoming = _received(node, arrived.pop(node))
             if wanted is not None:
                 captured.update({(node, i): each for i, each in enumerate(incoming) if each is not None})
-            if node not in on_the_way or (wanted is not None and isinstance(node, AccumulateGrad)):
+            if node not in on_the_way:
                 continue
-            outgoing = node.run(incoming)
+            walks.append(wanted is None)
+            try:
+                outgoing = node.run(incoming)
+            finally:
+                walks.pop()
             if not keep:
                 node.free()
             for index, (follower, number) in enumerate(node.next_functions):
                 if follower is None:
                     continue
-                arrive((follower, number), _fitting(outgoing[index], node, index, follower.results[number]))
+                invalid = f"Function {type(node).__name__} returned an invalid gradient at index {index}"
+                arrive((follower, number), _fitting(outgoing[index], follower.results[number], invalid))
                 waiting[follower] -= 1
                 if not waiting[follower]:
                     heapq.heappush(ready, follower)
@@ -554,30 +664,30 @@ def _leading(reached: list[Node], goals: set[Node | None]) -> set[Node]:
 def _received(node: Node, gradients: list[Tensor | None]) -> list[Tensor | None]:
     """What a node gets: the hooks of its results see the complete gradients, and may change them."""
     for number, gradient in enumerate(gradients):
-        if gradient is None:
-            continue
-        for hook in node.hooks.get(number, ()):
-            changed = hook(gradient)
-            gradient = gradient if changed is None else changed
+        for hook in list(node.hooks.get(number, ())):
+            gradient = hook._called(gradient)
         gradients[number] = gradient
-        if number in node.retaining:
+        if number in node.retaining and gradient is not None:
             kept = node.retaining[number]
             kept._grad = gradient.clone() if kept._grad is None else kept._grad + gradient
     return gradients
 
 
-def _fitting(gradient: Any, node: Node, index: int, result: tuple[Size, dtype, device]) -> Tensor | None:
+def _fitting(gradient: Any, result: tuple[Size, dtype, device], invalid: str) -> Tensor | None:
     """A gradient in the shape and type of what it is the gradient of: what was broadcast is summed up."""
-    shape, kind, _ = result
+    shape, kind, where = result
     if gradient is None:
         return None
     if not isinstance(gradient, Tensor):
         raise RuntimeError(words.NO_GRADIENT.format(type(gradient).__name__))
     if gradient.shape != shape:
         if not expands(shape, gradient.shape):
-            title, got = type(node).__name__, list(gradient.shape)
-            raise RuntimeError(words.INVALID_GRADIENT.format(title, index, got, list(shape)))
+            raise RuntimeError(invalid + words.OTHER_GRADIENT.format(list(gradient.shape), list(shape)))
         gradient = gradient._summed_to(shape)
+    if gradient.device != where:
+        if gradient.ndim:
+            raise RuntimeError(invalid + words.OTHER_DEVICE.format(where, gradient.device))
+        gradient = gradient.to(where)
     fitting: Tensor = gradient if gradient.dtype is kind else gradient.to(kind)
     return fitting
 
@@ -620,7 +730,8 @@ def _node(step: Step, result: Tensor) -> Node:
     node = node_class(step.name)(step.inputs, [result], step.formula)
     whole = {id(RESULT): result, id(SELF): step.inputs[0]}
     node.saved = [
-        None if each is None else Saved(whole.get(id(each), each), node, each is RESULT) for each in step.kept
+        None if each is None else Saved(whole.get(id(each), each), (node, 0) if each is RESULT else None)
+        for each in step.kept
     ]
     return node
 
@@ -628,15 +739,19 @@ def _node(step: Step, result: Tensor) -> Node:
 def write(target: Tensor, step: Step, places: Array | None = None) -> Tensor:
     """Write a step's value into the target (to some places of it), and give it the history it has now."""
     node = None
-    if records((target, *step.inputs)):
+    # Numbers that are copied into integers leave their history behind.
+    kept_out = step.name == "CopyBackwards" and not target.dtype.is_floating_point
+    if records((target, *step.inputs)) and not kept_out:
         check_write(target)
         # What was in the target is kept in a copy. Whoever else looks at it is kept at the version before.
         kept = tuple(_before(target) if each is SELF else each for each in step.kept)
         node = _node(step._replace(kept=kept), target)
     value = np.asarray(step.value)
-    check_kind(value, target._array)
     if places is None:
-        _check_fits(target, value, step)
+        if not expands(value.shape, target.shape):
+            both = list(np.broadcast_shapes(target.shape, value.shape))
+            raise RuntimeError(words.OTHER_SHAPE.format(list(target.shape), both))
+        check_kind(value, target._array)
         target._array[...] = value
     else:
         target._array.flat[places.reshape(-1)] = np.broadcast_to(value, places.shape).reshape(-1)
@@ -645,7 +760,7 @@ def write(target: Tensor, step: Step, places: Array | None = None) -> Tensor:
         for each in node.saved:  # a result that is kept counts as kept after the write that made it
             if each and each.is_result:
                 each.version = target._version
-        _rebase(target, node)
+        rebase(target, node)
     return target
 
 
@@ -666,89 +781,10 @@ def _before(target: Tensor) -> Tensor:
     return copied
 
 
-def _check_fits(target: Tensor, value: Array, step: Step) -> None:
-    """A target has the shape of the result, and memory that is written once and not read meanwhile."""
-    if not expands(value.shape, target.shape):
-        raise RuntimeError(words.OTHER_SHAPE.format(list(target.shape), list(value.shape)))
-    # The same comes out however often a place is written if it is one number, or what is there already.
-    own = step.name == "CopyBackwards" and step.inputs[1] is target
-    if not own and step.name not in ("FillBackward2", "ZeroBackward0"):
-        check_memory(target._array, [each._array for each in step.inputs[1:]])
-
-
-def _rebase(target: Tensor, node: Node) -> None:
+def rebase(target: Tensor, node: Node) -> None:
     """The history of what was written; after a write through a view it is the base that has a new one."""
     owner = target
     if target._view:
         owner, node = target._view.base, CopySlices(target._view, node)
     owner._came_from(node)
-
-
-# --------------------------------------------------------------------------------- leaving autograd
-
-_grad_mode = True
-_Made = TypeVar("_Made", bound=Callable[..., Any])
-
-
-def is_grad_enabled() -> bool:
-    """Whether steps are recorded."""
-    return _grad_mode
-
-
-class set_grad_enabled:
-    """Switches the recording: at once when it is called, and back at the end of a `with`."""
-
-    def __init__(self, mode: bool) -> None:
-        self.before = [_grad_mode]
-        self._switch(mode)
-        self.mode = mode
-
-    def _switch(self, mode: bool) -> None:
-        global _grad_mode  # noqa: PLW0603
-        _grad_mode = mode
-
-    def __enter__(self) -> None:
-        self._switch(self.mode)
-
-    def __exit__(self, *_: Any) -> None:
-        self._switch(self.before[-1])
-
-    def __call__(self, function: _Made) -> _Made:
-        """The function, run in this mode."""
-
-        @functools.wraps(function)
-        def inside(*arguments: Any, **keywords: Any) -> Any:
-            with type(self)(self.mode) if type(self) is set_grad_enabled else type(self)():  # type: ignore[call-arg]
-                return function(*arguments, **keywords)
-
-        return inside  # type: ignore[return-value]
-
-
-class no_grad(set_grad_enabled):
-    """Nothing is recorded inside: results are leaves that do not require grad."""
-
-    _mode: ClassVar[bool] = False
-
-    def __new__(cls, function: Any = None) -> Any:
-        """`@no_grad` without parentheses decorates, too."""
-        made = object.__new__(cls)
-        if function is None:
-            return made
-        made.__init__()  # type: ignore[misc]
-        return made(function)
-
-    def __init__(self) -> None:
-        self.before, self.mode = [], self._mode
-
-    def __enter__(self) -> None:
-        self.before.append(_grad_mode)
-        self._switch(self.mode)
-
-    def __exit__(self, *_: Any) -> None:
-        self._switch(self.before.pop())
-
-
-class enable_grad(no_grad):
-    """Recording is on inside."""
-
-    _mode = True
+    target._gradient_edge()  # a view learns at once that it has another history

@@ -16,8 +16,8 @@ from gradtrail.tiny import words
 from gradtrail.tiny.arithmetic import where
 from gradtrail.tiny.autograd import Step, Tensor, new, record, write
 from gradtrail.tiny.making import tensor
-from gradtrail.tiny.operations import method, methods, wrapped
-from gradtrail.tiny.values import Array, NotInTiny, along, boolean, expands
+from gradtrail.tiny.operations import check_expand, method, methods, wrapped
+from gradtrail.tiny.values import Array, NotInTiny, along, boolean, expands, int64, plain_name
 from gradtrail.tiny.views import look
 
 # ------------------------------------------------------------------------------------------- places
@@ -49,10 +49,10 @@ def _without(self: Tensor, places: Array) -> Tensor:
 # ---------------------------------------------------------------------------- numbers, slices, None
 
 
-def _select(self: Tensor, axis: int, number: int) -> Tensor:
+def _select(self: Tensor, axis: int, number: int, place: int = 0) -> Tensor:
     size = self.shape[axis]
     if not -size <= number < size:
-        raise IndexError(f"index {number} is out of bounds for dimension {axis} with size {size}")
+        raise IndexError(f"index {number} is out of bounds for dimension {place} with size {size}")
     return _part("SelectBackward0", self, lambda a: a[along(axis, number)])
 
 
@@ -77,15 +77,15 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
     items = list(index) if isinstance(index, tuple) else [index]
     used = sum(each.ndim if _is_mask(each) else not (each is None or each is Ellipsis) for each in items)
     if used > self.ndim:
-        if not self.ndim:
-            raise IndexError(words.INDEX_OF_NUMBER)
+        if not isinstance(index, tuple):
+            _check_number(index)
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
     axis, seen, rest = 0, self, []
-    for item in items:
+    for place, item in enumerate(items):
         if isinstance(item, bool):
             raise NotInTiny("torch.Tensor.__getitem__(bool)")
         if isinstance(item, int | np.integer):
-            seen = _select(seen, axis, int(item))
+            seen = _select(seen, axis, int(item), place)
         elif isinstance(item, slice):
             start_to_end = item.start in (None, 0) and item.stop is None and item.step in (None, 1)
             seen = seen if start_to_end else _slice(seen, axis, item)
@@ -94,6 +94,8 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
             seen, axis = seen.unsqueeze(axis), axis + 1
         elif item is Ellipsis:
             axis += self.ndim - used
+        elif isinstance(item, Tensor) and item.dtype is int64 and not item.ndim and len(items) == 1:
+            seen = _select(seen, axis, int(item))
         elif isinstance(item, Tensor | list | np.ndarray):
             chosen = item if isinstance(item, Tensor) else tensor(item)
             if chosen.dtype.is_floating_point:
@@ -112,6 +114,16 @@ def _viewed(self: Tensor, index: Any) -> tuple[Tensor, list[tuple[int, Any]]]:
     return seen, rest
 
 
+def _check_number(index: Any) -> None:
+    """What a tensor without dimensions says to one index."""
+    if isinstance(index, slice):
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if isinstance(index, int) and index:
+        raise IndexError(f"index {index} is out of bounds for dimension 0 with size 0")
+    if isinstance(index, int):
+        raise IndexError(words.INDEX_OF_NUMBER)
+
+
 def _is_mask(item: Any) -> bool:
     return isinstance(item, Tensor | np.ndarray) and item.dtype in (boolean, np.bool_)
 
@@ -121,12 +133,20 @@ def _positions(self: Tensor, chosen: list[tuple[int, Any]]) -> Array:
     whole: list[Any] = []
     for axis, each in chosen:
         whole += [slice(None)] * (axis - sum(_width(one) for one in whole))
+        among = sum(not isinstance(one, slice) for one in whole)
         whole.append(each._array)
+        if each.dtype is boolean:
+            for back, (size, own) in enumerate(zip(each.shape, self.shape[axis:], strict=False)):
+                if size != own:
+                    raise IndexError(
+                        f"The shape of the mask {list(each.shape)} at index {back} does not match the shape of the"
+                        f" indexed tensor {list(self.shape)} at index {axis + back}"
+                    )
         if each.dtype is not boolean and each.numel():
             for number in each._array.reshape(-1):
                 if not -self.shape[axis] <= number < self.shape[axis]:
                     raise IndexError(
-                        f"index {number} is out of bounds for dimension {axis} with size {self.shape[axis]}"
+                        f"index {number} is out of bounds for dimension {among} with size {self.shape[axis]}"
                     )
     return np.asarray(np.arange(self.numel()).reshape(self.shape)[tuple(whole)])
 
@@ -157,6 +177,8 @@ def _part_of(self: Tensor, index: Any) -> Tensor:
 
 def _set_part(self: Tensor, index: Any, value: Any) -> None:
     """A write to a part: to a view of it, or, when tensors choose, to the places."""
+    if not isinstance(value, Tensor | int | float | complex | np.generic):
+        raise TypeError(f"can't assign a {plain_name(type(value))} to a {self.type()}")
     seen, rest = _viewed(self, index)
     source = wrapped(value)
     if not rest:
@@ -165,9 +187,15 @@ def _set_part(self: Tensor, index: Any, value: Any) -> None:
         else:
             while source.ndim > seen.ndim and source.shape[0] == 1:
                 source = source.squeeze(0)
+            check_expand(source, seen.shape)
             seen.copy_(source)
         return
     places = _positions(seen, rest)
+    if source.dtype is not seen.dtype and not source._is_number:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got"
+            f" {seen.dtype.title} for the destination and {source.dtype.title} for the source."
+        )
     cast = source._array.astype(seen._array.dtype)
     if not expands(cast.shape, places.shape):
         raise RuntimeError(
@@ -182,4 +210,8 @@ def _set_part(self: Tensor, index: Any, value: Any) -> None:
     write(seen, Step("IndexPutBackward0", cast, (seen, source), formula, kept), places)
 
 
-methods(__getitem__=_part_of, __setitem__=_set_part)
+def _no_deleting(self: Tensor, index: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+methods(__getitem__=_part_of, __setitem__=_set_part, __delitem__=_no_deleting)

@@ -1,261 +1,24 @@
-"""Layers, and the modules and Parameters that they are built of.
-
-A module is a part of a model. A Parameter is a leaf that a module knows of. What a module does not know of, no
-optimizer trains.
-"""
+"""Layers: the modules that torch brings along, and rows of modules."""
 
 from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gradtrail.tiny import words
+from gradtrail.tiny import losses
 from gradtrail.tiny.arithmetic import sigmoid, tanh
-from gradtrail.tiny.autograd import Tensor, new
-from gradtrail.tiny.losses import cross_entropy, dropout, embedding, linear, mse_loss, rectified, softmax
-from gradtrail.tiny.making import rand, randn
-from gradtrail.tiny.moving import typename
-from gradtrail.tiny.values import float32, float64
+from gradtrail.tiny.autograd import Tensor
+from gradtrail.tiny.calls import lacking, options
+from gradtrail.tiny.making import empty, rand, randn
+from gradtrail.tiny.modes import no_grad
+from gradtrail.tiny.module import Module, Parameter
+from gradtrail.tiny.values import only
 from gradtrail.tiny.views import flatten
 
 
-class Parameter(Tensor):
-    """A leaf that a module registers: it takes the memory of what it is made of, never the history."""
-
-    __module__ = "torch.nn.parameter"
-
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
-        """A leaf on the same memory."""
-        if requires_grad and not data.dtype.is_floating_point:
-            raise RuntimeError(words.ONLY_FLOATS)
-        made = new(data._array, data.device, cls, counter=data._counter)
-        made._flag = requires_grad
-        return made  # type: ignore[return-value]
-
-    def __repr__(self) -> str:
-        return f"Parameter containing:\n{super().__repr__()}"
-
-
-def drop_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
-    """Drop the gradients, or write zeros into them."""
-    for each in parameters:
-        if each._grad is not None:
-            each._grad = None if set_to_none else each._grad.detach().zero_()
-
-
-class Module:
-    """A part of a model: Parameters, buffers and modules that are set as attributes are registered.
-
-    Only what is registered is found by `parameters()`, and so by an optimizer.
-    """
-
-    __module__ = "torch.nn.modules.module"
-    training: bool
-
-    def __init__(self) -> None:
-        for part in ("_parameters", "_buffers", "_modules"):
-            object.__setattr__(self, part, {})
-        object.__setattr__(self, "training", True)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        parts = self.__dict__
-        if isinstance(value, Parameter | Module):
-            place, what = (
-                ("_parameters", "parameters") if isinstance(value, Parameter) else ("_modules", "module")
-            )
-            if place not in parts:
-                raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-            for other in (parts, parts["_parameters"], parts["_buffers"], parts["_modules"]):
-                if other is not parts[place]:
-                    other.pop(name, None)
-            parts[place][name] = value
-        elif name in parts.get("_parameters", ()):
-            if value is not None:
-                raise TypeError(words.CANNOT.format(typename(value), "parameter", name, "torch.nn.Parameter"))
-            parts["_parameters"][name] = None
-        elif name in parts.get("_modules", ()):
-            if value is not None:
-                raise TypeError(words.CANNOT.format(typename(value), "child module", name, "torch.nn.Module"))
-            parts["_modules"][name] = None
-        elif name in parts.get("_buffers", ()):
-            if value is not None and not isinstance(value, Tensor):
-                kinds = "torch.nn.Buffer, torch.Tensor"
-                raise TypeError(words.CANNOT.format(typename(value), "buffer", name, kinds))
-            parts["_buffers"][name] = value
-        else:
-            object.__setattr__(self, name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        for place in ("_parameters", "_buffers", "_modules"):
-            if name in self.__dict__.get(place, ()):
-                return self.__dict__[place][name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def __delattr__(self, name: str) -> None:
-        for place in ("_parameters", "_buffers", "_modules"):
-            if name in self.__dict__.get(place, ()):
-                del self.__dict__[place][name]
-                return
-        object.__delattr__(self, name)
-
-    def register_buffer(self, name: str, tensor: Tensor | None) -> None:
-        """A tensor that belongs to the module and is not trained."""
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
-            )
-        self._buffers[name] = tensor
-
-    def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """The same as setting the attribute."""
-        if param is not None and not isinstance(param, Parameter):
-            raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None"
-                " required)"
-            )
-        self._parameters[name] = param
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """`forward`."""
-        return self.forward(*arguments, **keywords)
-
-    def forward(self, *_: Any) -> Any:
-        """What the module computes."""
-        raise NotImplementedError(
-            f'Module [{type(self).__name__}] is missing the required "forward" function'
-        )
-
-    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """This module and all below it."""
-        yield prefix, self
-        for name, child in self._modules.items():
-            if child is not None:
-                yield from child.named_modules(f"{prefix}.{name}".lstrip("."))
-
-    def modules(self) -> Iterator[Module]:
-        """This module and all below it, each once."""
-        yield from dict.fromkeys(module for _, module in self.named_modules())
-
-    def children(self) -> Iterator[Module]:
-        """The modules right below."""
-        yield from (child for child in self._modules.values() if child is not None)
-
-    def _named(self, place: str, repeated: bool = False) -> Iterator[tuple[str, Any]]:
-        seen = set()
-        for prefix, module in self.named_modules():
-            for name, each in module.__dict__[place].items():
-                if each is not None and (repeated or id(each) not in seen):
-                    seen.add(id(each))
-                    yield f"{prefix}.{name}".lstrip("."), each
-
-    def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
-        """Parameters with their names, each once."""
-        return self._named("_parameters")
-
-    def parameters(self) -> Iterator[Parameter]:
-        """A generator: whoever walks through it once has used it up."""
-        yield from (each for _, each in self._named("_parameters"))
-
-    def named_buffers(self) -> Iterator[tuple[str, Tensor]]:
-        """Buffers with their names."""
-        return self._named("_buffers")
-
-    def buffers(self) -> Iterator[Tensor]:
-        """Buffers."""
-        yield from (each for _, each in self._named("_buffers"))
-
-    def to(self, *arguments: Any, **keywords: Any) -> Module:
-        """Move or convert: the Parameters stay the same objects, only their data change."""
-        for module in self.modules():
-            for each in (*module._parameters.values(), *module._buffers.values()):
-                if each is not None and each.dtype.is_floating_point:
-                    each.data = each.detach().to(*arguments, **keywords)
-                    if each._grad is not None:
-                        each._grad = each._grad.to(*arguments, **keywords)
-        return self
-
-    def double(self) -> Module:
-        """All parameters as float64."""
-        return self.to(float64)
-
-    def float(self) -> Module:
-        """All parameters as float32."""
-        return self.to(float32)
-
-    def cuda(self) -> Module:
-        """To the pretend device."""
-        return self.to("cuda")
-
-    def cpu(self) -> Module:
-        """To the CPU."""
-        return self.to("cpu")
-
-    def train(self, mode: bool = True) -> Module:
-        """Training or not: that changes modules such as Dropout, never the recording of gradients."""
-        for module in self.modules():
-            module.training = mode
-        return self
-
-    def eval(self) -> Module:
-        """Not training."""
-        return self.train(False)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Module:
-        """Freeze or thaw all parameters."""
-        for each in self.parameters():
-            each.requires_grad_(requires_grad)
-        return self
-
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters."""
-        drop_gradients(self.parameters(), set_to_none)
-
-    def state_dict(self) -> dict[str, Tensor]:
-        """Parameters and buffers by name: detached, on the same memory."""
-        found: list[tuple[str, Tensor]] = []
-        for prefix, module in self.named_modules():
-            for place in ("_parameters", "_buffers"):
-                for name, each in module.__dict__[place].items():
-                    if each is not None:
-                        found.append((f"{prefix}.{name}".lstrip("."), each.detach()))
-        return OrderedDict(found)
-
-    def load_state_dict(self, state_dict: dict[str, Tensor]) -> None:
-        """Copy numbers into the parameters and buffers, which stay the same objects."""
-        mine = self.state_dict()
-        wrong = [
-            f"{title} key(s) in state_dict: {', '.join(map(_quoted, names))}. "
-            for title, names in (
-                ("Missing", [each for each in mine if each not in state_dict]),
-                ("Unexpected", [each for each in state_dict if each not in mine]),
-            )
-            if names
-        ]
-        if wrong:
-            whole = "\n\t".join(wrong)
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{whole}")
-        for name, each in mine.items():
-            each.copy_(state_dict[name])
-
-    def extra_repr(self) -> str:
-        """What stands in the parentheses."""
-        return ""
-
-    def __repr__(self) -> str:
-        rows = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._modules.items()]
-        inside = "".join(f"\n  {row}" for row in rows) + "\n" if rows else self.extra_repr()
-        return f"{type(self).__name__}({inside})"
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
-
-
-# ------------------------------------------------------------------------------------------- layers
-
-
+@options("torch.nn.Linear")
 class Linear(Module):
     """A matrix and a bias."""
 
@@ -272,18 +35,22 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        bound = 1 / math.sqrt(in_features) if in_features else 0.0
-        shapes = {"weight": (out_features, in_features), "bias": (out_features,)}
-        for name, shape in shapes.items():
-            drawn = rand(*shape, dtype=dtype, device=device)
-            made = Parameter((drawn * 2 - 1) * bound) if bias or name == "weight" else None
-            if made is not None:
-                made._counter.value = 1  # it was filled with random numbers, in place
-            self.register_parameter(name, made)
+        self.weight = Parameter(empty(out_features, in_features, device=device, dtype=dtype))
+        made = Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None
+        self.register_parameter("bias", made)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Random numbers, written in place."""
+        bound = 1 / math.sqrt(self.in_features) if self.in_features else 0.0
+        with no_grad():
+            for each in self._parameters.values():
+                if each is not None:
+                    each.copy_((rand(*each.shape) * 2 - 1) * bound)
 
     def forward(self, input: Tensor) -> Tensor:
         """`input @ weight.T + bias`."""
-        return linear(input, self.weight, self.bias)
+        return losses.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -291,61 +58,217 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
 
 
+@options("torch.nn.Embedding")
 class Embedding(Module):
     """A table of vectors."""
 
     __module__ = "torch.nn.modules.sparse"
 
-    def __init__(self, num_embeddings: int, embedding_dim: int) -> None:
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: Any = only(None),
+        max_norm: Any = only(None),
+        norm_type: Any = only(2.0),
+        scale_grad_by_freq: Any = only(False),
+        sparse: Any = only(False),
+        _weight: Any = only(None),
+        _freeze: Any = only(False),
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
-        self.weight = Parameter(randn(num_embeddings, embedding_dim))
-        self.weight._counter.value = 1
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx, self.max_norm, self.norm_type = None, None, 2.0
+        self.scale_grad_by_freq = self.sparse = False
+        self.weight = Parameter(empty(num_embeddings, embedding_dim, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Random numbers, written in place."""
+        with no_grad():
+            self.weight.copy_(randn(*self.weight.shape))
 
     def forward(self, input: Tensor) -> Tensor:
         """The rows of these numbers."""
-        return embedding(input, self.weight)
+        return losses.embedding(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return f"{self.num_embeddings}, {self.embedding_dim}"
 
 
-def _module_of(name: str, where: str, function: Callable[..., Any], *options: str) -> type[Module]:
-    """A module without parameters, around a function; `options` are what its constructor takes."""
+class _Activation(Module):
+    """A module around a function."""
 
-    def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:
-        Module.__init__(self)
-        self.options = {**dict(zip(options, arguments, strict=False)), **keywords}
-
-    def forward(self: Any, *inputs: Any) -> Any:
-        training = {"training": self.training} if name == "Dropout" else {}
-        return function(*inputs, **self.options, **training)
-
-    body = {"__init__": __init__, "forward": forward, "__module__": f"torch.nn.modules.{where}"}
-    return type(name, (Module,), {**body, "__doc__": f"`{name}` as a module."})
+    __module__ = "torch.nn.modules.activation"
 
 
-ReLU = _module_of("ReLU", "activation", rectified, "inplace")
-Tanh = _module_of("Tanh", "activation", tanh)
-Sigmoid = _module_of("Sigmoid", "activation", sigmoid)
-Softmax = _module_of("Softmax", "activation", softmax, "dim")
-Identity = _module_of("Identity", "linear", lambda input: input)
-Dropout = _module_of("Dropout", "dropout", dropout, "p")
-Flatten = _module_of("Flatten", "flatten", lambda x, start_dim=1, end_dim=-1: flatten(x, start_dim, end_dim))
-MSELoss = _module_of("MSELoss", "loss", mse_loss)
-CrossEntropyLoss = _module_of("CrossEntropyLoss", "loss", cross_entropy)
+class ReLU(_Activation):
+    """Zero below zero."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`relu`."""
+        return losses.rectified(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Whether it writes in place."""
+        return "inplace=True" if self.inplace else ""
 
 
-class ModuleList(Module):
-    """Modules in a list that registers them; a plain list does not."""
+class Tanh(_Activation):
+    """`tanh`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`tanh`."""
+        return tanh(input)
+
+
+class Sigmoid(_Activation):
+    """`sigmoid`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`sigmoid`."""
+        return sigmoid(input)
+
+
+class Softmax(_Activation):
+    """`softmax` along a dimension."""
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`softmax`."""
+        return losses.softmaxed(input, self.dim)
+
+    def extra_repr(self) -> str:
+        """The dimension."""
+        return f"dim={self.dim}"
+
+
+class Identity(Module):
+    """What goes in comes out."""
+
+    __module__ = "torch.nn.modules.linear"
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The very same tensor."""
+        return input
+
+
+class Dropout(Module):
+    """Some numbers set to zero, in training alone."""
+
+    __module__ = "torch.nn.modules.dropout"
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        losses.check_share(p)
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`dropout`, if the module is training."""
+        return losses.dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The share, and whether it writes in place."""
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Flatten(Module):
+    """All dimensions but the first as one."""
+
+    __module__ = "torch.nn.modules.flatten"
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`flatten`."""
+        return flatten(input, self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        """The dimensions."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+@options("torch.nn.MSELoss")
+class MSELoss(Module):
+    """The square of the difference."""
+
+    __module__ = "torch.nn.modules.loss"
+
+    def __init__(
+        self, size_average: Any = only(None), reduce: Any = only(None), reduction: str = "mean"
+    ) -> None:
+        super().__init__()
+        self.reduction = reduction
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """`mse_loss`."""
+        return losses.mse_loss(input, target, reduction=self.reduction)
+
+
+@options("torch.nn.CrossEntropyLoss")
+class CrossEntropyLoss(Module):
+    """How far scores are from the right classes."""
+
+    __module__ = "torch.nn.modules.loss"
+
+    def __init__(
+        self,
+        weight: Any = only(None),
+        size_average: Any = only(None),
+        ignore_index: int = -100,
+        reduce: Any = only(None),
+        reduction: str = "mean",
+        label_smoothing: Any = only(0.0),
+    ) -> None:
+        super().__init__()
+        self.weight, self.ignore_index, self.reduction, self.label_smoothing = (
+            None,
+            ignore_index,
+            reduction,
+            0.0,
+        )
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """`cross_entropy`."""
+        return losses.cross_entropy(input, target, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class _Row(Module):
+    """Modules in a row, by number."""
 
     __module__ = "torch.nn.modules.container"
 
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
-        super().__init__()
+    def append(self, module: Module) -> Any:
+        """One more at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> Any:
+        """Several more at the end."""
         for each in modules:
             self.append(each)
-
-    def append(self, module: Module) -> ModuleList:
-        """One more at the end."""
-        setattr(self, str(len(self._modules)), module)
         return self
+
+    def _name_at(self, index: int) -> str:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} is out of range")
+        names: list[str] = list(self._modules)
+        return names[index]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._modules.values())
@@ -353,18 +276,56 @@ class ModuleList(Module):
     def __len__(self) -> int:
         return len(self._modules)
 
+    def __setitem__(self, index: int, module: Module) -> None:
+        setattr(self, self._name_at(index), module)
+
+
+lacking(_Row, "torch.nn.ModuleList", "insert pop _get_item_by_idx _get_abs_string_index")
+
+
+class ModuleList(_Row):
+    """Modules in a list that registers them; a plain list does not."""
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
     def __getitem__(self, index: Any) -> Any:
-        found = list(self._modules.values())[index]
-        return type(self)(*found) if isinstance(found, list) else found
+        if isinstance(index, slice):
+            return ModuleList(list(self)[index])
+        return self._modules[self._name_at(index)]
+
+    def _children_told(self) -> list[str]:
+        """Equal ones are told once."""
+        rows: list[tuple[int, int, str]] = []
+        for number, child in enumerate(self):
+            text = f"{child!r}"
+            if rows and rows[-1][2] == text:
+                rows[-1] = (rows[-1][0], number, text)
+            else:
+                rows.append((number, number, text))
+        told = []
+        for first, last, text in rows:
+            head = f"({first}): " if first == last else f"({first}-{last}): {last - first + 1} x "
+            told.append((head + text).replace("\n", "\n  "))
+        return told
 
 
-class Sequential(ModuleList):
+class Sequential(_Row):
     """Modules one after another."""
 
-    __module__ = "torch.nn.modules.container"
+    def __init__(self, *modules: Any) -> None:
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], OrderedDict):
+            for name, each in modules[0].items():
+                self.add_module(name, each)
+        else:
+            self.extend(modules)
 
-    def __init__(self, *modules: Module) -> None:
-        super().__init__(modules)
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(OrderedDict(list(self._modules.items())[index]))
+        return self._modules[self._name_at(index)]
 
     def forward(self, input: Any) -> Any:
         """Each takes what the one before gives."""

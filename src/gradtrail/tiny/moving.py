@@ -11,23 +11,45 @@ from typing import Any
 
 import numpy as np
 
-from gradtrail.tiny.autograd import Tensor, is_grad_enabled, new, node_class, records
+from gradtrail.tiny.autograd import Tensor, new, node_class, records
 from gradtrail.tiny.making import from_numpy
+from gradtrail.tiny.modes import is_grad_enabled
 from gradtrail.tiny.operations import method, methods
-from gradtrail.tiny.values import CPU, Array, boolean, device, device_meant, dtype, float32, float64, int64
+from gradtrail.tiny.values import (
+    CPU,
+    Array,
+    NotInTiny,
+    boolean,
+    device,
+    device_meant,
+    dtype,
+    dtype_meant,
+    float32,
+    float64,
+    int64,
+    plain_name,
+)
 
 
 @method
 def to(self: Tensor, *arguments: Any, **keywords: Any) -> Tensor:
     """Another type or device. Where nothing changes it is the very same tensor; else a computed one."""
     kind, where = self.dtype, self.device
-    for each in (*arguments, *(keywords.get(key) for key in ("dtype", "device"))):
+    for name in keywords.keys() - {"dtype", "device", "copy", "non_blocking", "other"}:
+        raise NotInTiny(f"torch.Tensor.to({name}=)")
+    for each in (*arguments, *(keywords.get(key) for key in ("dtype", "device", "other"))):
         if isinstance(each, Tensor):
             kind, where = each.dtype, each.device
-        elif isinstance(each, dtype):
-            kind = each
+        elif isinstance(each, dtype | type):
+            kind = dtype_meant(each)
         elif isinstance(each, str | device | int) and not isinstance(each, bool):
             where = device_meant(each)
+        elif each is not None and not isinstance(each, bool):
+            raise TypeError(
+                f"to() received an invalid combination of arguments - got ({plain_name(type(each))})"
+            )
+    if sum(isinstance(each, bool) for each in arguments) > 1:
+        raise NotInTiny("torch.Tensor.to with `copy` by position")
     if kind is self.dtype and where == self.device and not keywords.get("copy"):
         return self
     old = (self.dtype, self.device)
@@ -51,6 +73,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
 def _type(self: Tensor, kind: Any = None) -> Any:
     """The name of the type; with a type, the tensor in it."""
+    if isinstance(kind, str | type):
+        raise NotInTiny("torch.Tensor.type of a name")
     return f"torch.{'cuda.' * self.is_cuda}{self.dtype.title}Tensor" if kind is None else to(self, kind)
 
 

@@ -6,8 +6,8 @@ refused with `NotInTiny`: a program that needs it cannot be judged here.
 
 from __future__ import annotations
 
-import functools
 import types
+from importlib.machinery import ModuleSpec
 from typing import Any, NoReturn
 
 from gradtrail.tiny import (
@@ -15,6 +15,7 @@ from gradtrail.tiny import (
     layers,
     losses,
     making,
+    module,
     optimizers,
     products,
     python_side,
@@ -25,14 +26,12 @@ from gradtrail.tiny import (
 from gradtrail.tiny.autograd import (
     Tensor,
     backward,
-    enable_grad,
     grad,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
 )
-from gradtrail.tiny.checkpoint import checkpoint
+from gradtrail.tiny.calls import python_function
+from gradtrail.tiny.checkpoint import CheckpointError, checkpoint
 from gradtrail.tiny.functions import Function
+from gradtrail.tiny.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradtrail.tiny.values import NotInTiny
 
 
@@ -47,7 +46,7 @@ class _Namespace(types.ModuleType):
 
 def _namespace(name: str, **members: Any) -> types.ModuleType:
     made = _Namespace(name)
-    vars(made).update(members, __path__=[])
+    vars(made).update(members, __path__=[], __spec__=ModuleSpec(name, None, is_package=True))
     return made
 
 
@@ -58,7 +57,9 @@ def _of(chapter: types.ModuleType, names: str) -> dict[str, Any]:
 
 _functional = _namespace(
     "torch.nn.functional",
-    **_of(losses, "cross_entropy dropout embedding linear log_softmax mse_loss nll_loss softmax"),
+    **_of(losses, "cross_entropy dropout embedding linear mse_loss nll_loss"),
+    softmax=losses.softmaxed,
+    log_softmax=losses.log_softmaxed,
     **_of(arithmetic, "sigmoid tanh"),
     relu=losses.rectified,
 )
@@ -71,17 +72,18 @@ _init = _namespace(
 
 _nn = _namespace(
     "torch.nn",
-    **_of(layers, "Parameter Module ModuleList Sequential Linear Embedding Flatten Dropout Identity"),
+    **_of(module, "Parameter Module"),
+    **_of(layers, "ModuleList Sequential Linear Embedding Flatten Dropout Identity"),
     **_of(layers, "ReLU Sigmoid Softmax Tanh MSELoss CrossEntropyLoss"),
     functional=_functional,
     init=_init,
-    parameter=_namespace("torch.nn.parameter", Parameter=layers.Parameter),
+    parameter=_namespace("torch.nn.parameter", Parameter=module.Parameter),
 )
 
 _autograd = _namespace(
     "torch.autograd",
-    grad=grad,
-    backward=backward,
+    grad=python_function(grad, "torch.autograd.grad"),
+    backward=python_function(backward, "torch.autograd.backward"),
     Function=Function,
     function=_namespace("torch.autograd.function", Function=Function),
 )
@@ -99,8 +101,7 @@ torch = _namespace(
     "torch",
     __version__="2.13.0+tiny",
     Tensor=Tensor,
-    FloatTensor=Tensor,
-    LongTensor=functools.partial(making.tensor, dtype=values.int64),
+    **_of(making, "BoolTensor DoubleTensor FloatTensor LongTensor"),
     # Types, and switches.
     **_of(values, "Size device dtype float32 float64 int64"),
     bool=values.boolean,
@@ -136,7 +137,14 @@ torch = _namespace(
     nn=_nn,
     autograd=_autograd,
     optim=_namespace("torch.optim", **_of(optimizers, "Optimizer SGD Adam")),
-    utils=_namespace("torch.utils", checkpoint=_namespace("torch.utils.checkpoint", checkpoint=checkpoint)),
+    utils=_namespace(
+        "torch.utils",
+        checkpoint=_namespace(
+            "torch.utils.checkpoint",
+            checkpoint=python_function(checkpoint, "torch.utils.checkpoint.checkpoint"),
+            CheckpointError=CheckpointError,
+        ),
+    ),
     cuda=_cuda,
 )
 

@@ -7,9 +7,10 @@ nothing, or a product.
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -18,15 +19,26 @@ from gradtrail.tiny.autograd import (
     Step,
     Tensor,
     check_write,
-    is_grad_enabled,
     new,
     record,
     records,
     write,
 )
-from gradtrail.tiny.values import DTYPES, Array, axis_of, common_device, dtype, float32, float64, listed
-
-Made = TypeVar("Made", bound=Callable[..., Any])
+from gradtrail.tiny.calls import Made, function
+from gradtrail.tiny.modes import is_grad_enabled
+from gradtrail.tiny.values import (
+    DTYPES,
+    Array,
+    NotInTiny,
+    axis_of,
+    check_memory,
+    common_device,
+    dtype,
+    float32,
+    float64,
+    listed,
+    plain_name,
+)
 
 # ---------------------------------------------------------------------------- functions and methods
 
@@ -41,20 +53,22 @@ def named(name: str) -> Callable[[Made], Made]:
     return rename
 
 
-def method(function: Made) -> Made:
+def method(made: Made, more: Sequence[str] = ()) -> Made:
     """A function that is a method of tensors as well: `torch.sum(x)` and `x.sum()`."""
-    methods(**{function.__name__: function})
-    return function
+    name = made.__name__
+    setattr(Tensor, name, function(made, f"torch.Tensor.{name}", more))
+    return function(made, f"torch.{name}", more)
 
 
 def methods(**members: Any) -> None:
     """Give tensors methods and properties, by name."""
     for name, member in members.items():
-        setattr(Tensor, name, member)
+        plain = inspect.isfunction(member) and not name.startswith("__")
+        setattr(Tensor, name, function(member, f"torch.Tensor.{name}") if plain else member)
 
 
-def operation(step: Callable[..., Step]) -> Callable[..., Tensor]:
-    """An operation that makes a new tensor, as a function and as a method."""
+def recorded(step: Callable[..., Step]) -> Callable[..., Tensor]:
+    """A function that records the step and gives its result."""
 
     @functools.wraps(step)
     def made(*arguments: Any, out: Tensor | None = None, **keywords: Any) -> Tensor:
@@ -64,20 +78,33 @@ def operation(step: Callable[..., Step]) -> Callable[..., Tensor]:
             return record(taken)
         if records((*taken.inputs, out)):
             raise RuntimeError(f"{step.__name__}(): {words.NO_OUT}")
+        if out.shape != np.shape(taken.value):
+            raise NotInTiny(f"torch.{step.__name__}(out=) that changes the shape of `out`")
+        check_memory(out._array, [each._array for each in taken.inputs])
         return write(out, taken)
 
-    return method(made)
+    return made
+
+
+def operation(step: Callable[..., Step]) -> Callable[..., Tensor]:
+    """An operation that makes a new tensor, as a function and as a method."""
+    return method(recorded(step), ("out",))
 
 
 def elementwise(step: Callable[..., Step]) -> Callable[..., Tensor]:
     """An operation that can be done in place too: `mul` and `mul_`."""
 
     def in_place(self: Tensor, *arguments: Any, **keywords: Any) -> Tensor:
-        if records((self, *(each for each in arguments if isinstance(each, Tensor)))):
+        others = [each for each in arguments if isinstance(each, Tensor)]
+        if records((self, *others)):
             check_write(self)
+        if others or step.__name__ != "fill":  # a number may fill a place several times
+            read = [] if step.__name__ == "fill" else [each._array for each in others]
+            check_memory(self._array, read)
         with np.errstate(all="ignore"):
             return write(self, step(self, *arguments, **keywords))
 
+    in_place.__signature__ = inspect.signature(step)  # type: ignore[attr-defined]
     methods(**{f"{step.__name__}_": in_place})
     return operation(step)
 
@@ -89,13 +116,18 @@ def wrapped(value: Any) -> Tensor:
     """A number as a tensor: its type gives way to that of a tensor of the same kind."""
     if isinstance(value, Tensor):
         return value
+    if isinstance(value, complex) and not isinstance(value, int | float):
+        raise NotInTiny("torch.complex64")
+    if not isinstance(value, int | float | np.number | np.bool_):
+        raise TypeError(f"argument must be Tensor or Number, not {plain_name(type(value))}")
     number = new(np.asarray(value, _kind_of(value)))
     number._is_number = True
     return number
 
 
 def _kind_of(value: Any) -> str:
-    return "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else "float64"
+    whole = isinstance(value, int | np.integer)
+    return "bool" if isinstance(value, bool | np.bool_) else "int64" if whole else "float64"
 
 
 def common_dtype(tensors: Sequence[Tensor]) -> dtype:
@@ -122,19 +154,23 @@ def same_device(kernel: str, **tensors: Tensor) -> None:
             )
 
 
+def check_broadcast(one: Sequence[int], other: Sequence[int]) -> None:
+    """Refuse shapes that do not broadcast."""
+    for back, (first, second) in enumerate(zip(reversed(one), reversed(other), strict=False)):
+        if first != second and 1 not in (first, second):
+            raise RuntimeError(
+                f"The size of tensor a ({first}) must match the size of tensor b ({second}) at"
+                f" non-singleton dimension {max(len(one), len(other)) - 1 - back}"
+            )
+
+
 def operands(*values: Any) -> tuple[list[Tensor], list[Array]]:
     """Operands as tensors, and their arrays in a common type; shapes that do not broadcast are refused."""
     tensors = [wrapped(each) for each in values]
     common_device(tensors)
     common = common_dtype(tensors)
-    shapes = [each.shape for each in tensors]
-    for one, other in itertools.pairwise(shapes):
-        for back, (first, second) in enumerate(zip(reversed(one), reversed(other), strict=False)):
-            if first != second and 1 not in (first, second):
-                raise RuntimeError(
-                    f"The size of tensor a ({first}) must match the size of tensor b ({second}) at"
-                    f" non-singleton dimension {max(len(one), len(other)) - 1 - back}"
-                )
+    for one, other in itertools.pairwise(each.shape for each in tensors):
+        check_broadcast(one, other)
     return tensors, [each._array.astype(common.numpy, copy=False) for each in tensors]
 
 
@@ -145,7 +181,7 @@ def floating(self: Tensor) -> Array:
 
 def axes_of(self: Tensor, dim: Any) -> tuple[int, ...]:
     """The dimensions that are meant: one, several, or None for all."""
-    if dim is None:
+    if dim is None or dim in ((), []):
         return tuple(range(self.ndim))
     return tuple(axis_of(each, self.ndim) for each in listed(dim))
 

@@ -11,8 +11,16 @@ from typing import Any
 import numpy as np
 
 from gradtrail.tiny.autograd import Step, Tensor, new, node_class, records
-from gradtrail.tiny.operations import method, operation, same_device, times, wants
-from gradtrail.tiny.values import Array
+from gradtrail.tiny.operations import (
+    check_broadcast,
+    check_expand,
+    method,
+    operation,
+    same_device,
+    times,
+    wants,
+)
+from gradtrail.tiny.values import Array, only
 from gradtrail.tiny.views import unsafe_view
 
 
@@ -29,13 +37,17 @@ def _check_product(kernel: str, kinds: str = "", **named: Tensor) -> None:
 @operation
 def mm(self: Tensor, mat2: Tensor) -> Step:
     """Product of two matrices."""
-    _check_matrices(self, mat2)
+    _check_matrices(self, mat2, ("self", "mat2"))
     _check_product("mm", self=self, mat2=mat2)
     kept = (mat2 if wants(self) else None, self if wants(mat2) else None)
     return Step("MmBackward0", self._array @ mat2._array, (self, mat2), _unmultiplied, kept)
 
 
-def _check_matrices(a: Tensor, b: Tensor) -> None:
+def _check_matrices(a: Tensor, b: Tensor, names: tuple[str, str] = ("mat1", "mat2")) -> None:
+    for name, each in zip(names, (a, b), strict=True):
+        if each.ndim != 2:
+            title = f", got {each.ndim}-D tensor" if names[0] == "mat1" else ""
+            raise RuntimeError(f"{name} must be a matrix{title}")
     if a.shape[1] != b.shape[0]:
         sizes = f"{a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]}"
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
@@ -51,6 +63,15 @@ def _unmultiplied(g: Tensor, right: Tensor | None, left: Tensor | None) -> tuple
 @operation
 def bmm(self: Tensor, mat2: Tensor) -> Step:
     """Products of two rows of matrices."""
+    for number, each in enumerate((self, mat2), 1):
+        if each.ndim != 3:
+            raise RuntimeError(f"batch{number} must be a 3D tensor")
+    wanted = [self.shape[0], self.shape[2]]
+    if list(mat2.shape[:2]) != wanted:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got:"
+            f" {list(mat2.shape[:2])}."
+        )
     _check_product("bmm", self=self, mat2=mat2)
     kept = (mat2 if wants(self) else None, self if wants(mat2) else None)
     return Step("BmmBackward0", self._array @ mat2._array, (self, mat2), _unmultiplied, kept)
@@ -59,6 +80,8 @@ def bmm(self: Tensor, mat2: Tensor) -> Step:
 @operation
 def mv(self: Tensor, vec: Tensor) -> Step:
     """Product of a matrix and a vector."""
+    if (self.ndim, vec.ndim) != (2, 1):
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
     if self.shape[1] != vec.shape[0]:
         sizes = f"input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), vec ({vec.shape[0]})"
         raise RuntimeError(f"size mismatch, got {sizes}")
@@ -78,6 +101,13 @@ def mv(self: Tensor, vec: Tensor) -> Step:
 @operation
 def dot(self: Tensor, tensor: Tensor) -> Step:
     """Product of two vectors."""
+    if (self.ndim, tensor.ndim) != (1, 1):
+        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
+    if self.shape != tensor.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor {list(self.shape)} and src {list(tensor.shape)} to have the"
+            f" same number of elements, but got {self.numel()} and {tensor.numel()} elements respectively"
+        )
     _check_product("_dot", self=self, tensor=tensor)
     return Step(
         "DotBackward0",
@@ -89,9 +119,14 @@ def dot(self: Tensor, tensor: Tensor) -> Step:
 
 
 @operation
-def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Step:
+def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = only(1), alpha: Any = only(1)) -> Step:
     """A product of matrices with something added: what a linear layer does."""
     _check_matrices(mat1, mat2)
+    if self.dtype is not mat2.dtype and self.dtype is not mat1.dtype and mat1.dtype is mat2.dtype:
+        raise RuntimeError(
+            f"self and mat2 must have the same dtype, but got {self.dtype.title} and {mat2.dtype.title}"
+        )
+    check_expand(self, (mat1.shape[0], mat2.shape[1]))
     kinds = "mat1 and mat2 must have the same dtype, but got {} and {}"
     _check_product("addmm", kinds, self=self, mat1=mat1, mat2=mat2)
     kept = (mat1 if wants(mat2) else None, mat2 if wants(mat1) else None)
@@ -116,9 +151,25 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
         case (1, 2):
             product = mm(self.unsqueeze(0), other)
             return _into(product, "SqueezeBackward4", product._array[0])
+        case (0, _) | (_, 0):
+            raise RuntimeError(
+                "both arguments to matmul need to be at least 1D, but they are"
+                f" {self.ndim}D and {other.ndim}D"
+            )
+        case (_, 1):
+            return unsafe_view(mv(self.reshape(-1, self.shape[-1]), other), self.shape[:-1])
+        case (1, _):
+            turned = other.transpose(-1, -2)
+            return unsafe_view(mv(turned.reshape(-1, turned.shape[-1]), self), turned.shape[:-1])
         case (_, 2):
             flat = mm(self.reshape(-1, self.shape[-1]), other)
             return unsafe_view(flat, (*self.shape[:-1], other.shape[-1]))
+        case (2, _) if self.requires_grad:
+            turned = other.transpose(-1, -2)
+            flat = mm(turned.reshape(-1, turned.shape[-1]), self.t())
+            made = unsafe_view(flat, (*turned.shape[:-1], self.shape[0]))
+            return made.transpose(-1, -2).contiguous()  # type: ignore[no-any-return]
+    check_broadcast(self.shape[:-2], other.shape[:-2])
     batch = np.broadcast_shapes(self.shape[:-2], other.shape[:-2])
     one = self.expand(*batch, *self.shape[-2:]).reshape(-1, *self.shape[-2:])
     two = other.expand(*batch, *other.shape[-2:]).reshape(-1, *other.shape[-2:])

@@ -1,4 +1,4 @@
-"""What Python asks of a tensor: operators, the one number in it, its rows, its text, a copy.
+"""What Python asks of a tensor: operators, the one number in it, its rows, a copy.
 
 None of it is new to autograd. An operator is one of the operations by another name, and the results of comparisons
 are leaves, because there is no gradient in them.
@@ -13,15 +13,14 @@ import numpy as np
 
 from gradtrail.tiny import words
 from gradtrail.tiny.autograd import Tensor, new
+from gradtrail.tiny.calls import NUMBERS
 from gradtrail.tiny.operations import method, methods, operands
-from gradtrail.tiny.values import Array, common_device, float64
+from gradtrail.tiny.values import DTYPES, Array, NotInTiny, axis_of, common_device, warn
 
 # ---------------------------------------------------------------------------------------- operators
 
-NUMBERS = (Tensor, int, float, np.number)
-"""What an operator computes with; anything else is left to the other side."""
-
 Operator = Callable[[Tensor, Any], Any]
+"""It computes with what is in NUMBERS; anything else is left to the other side."""
 
 
 def _operator(name: str) -> Operator:
@@ -45,13 +44,66 @@ def _comparison(function: Any) -> Operator:
     return compare
 
 
+def _bitwise(name: str, function: Any) -> Operator:
+    """An operator on the bits of whole numbers."""
+
+    def operate(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
+        tensors, (a, b) = operands(self, other)
+        if a.dtype.kind == "f":
+            raise NotImplementedError(
+                f"\"bitwise_{name}_cpu\" not implemented for '{DTYPES[a.dtype.name].title}'"
+            )
+        return new(function(a, b), common_device(tensors))
+
+    return operate
+
+
+def _inverted(self: Tensor) -> Tensor:
+    if self.dtype.is_floating_point:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return new(~self._array, self.device)
+
+
+def _lacking(name: str) -> Operator:
+    """An operator that tiny has not."""
+
+    def refuse(self: Tensor, other: Any = 0) -> Any:
+        if isinstance(other, NUMBERS):
+            raise NotInTiny(f"torch.Tensor.{name}")
+        return NotImplemented
+
+    return refuse
+
+
+def _product(self: Tensor, other: Any) -> Any:
+    return self.matmul(other) if isinstance(other, Tensor) else NotImplemented
+
+
+def _holds(self: Tensor, number: Any) -> bool:
+    if not isinstance(number, NUMBERS):
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(number)}."
+        )
+    _, (numbers, one) = operands(self, number)
+    return bool(np.any(numbers == one))
+
+
 def _divided(self: Tensor, other: Any) -> Any:
     """`other / self`."""
     return self.reciprocal() * other if isinstance(other, NUMBERS) else NotImplemented
 
 
 methods(
-    **{f"__{each}__": _operator(each) for each in ("add", "sub", "mul", "pow", "matmul")},
+    **{f"__{each}__": _operator(each) for each in ("add", "sub", "mul", "pow")},
+    **{
+        f"__{side}{each}__": _lacking(f"__{each}__")
+        for each in ("mod", "floordiv", "xor", "lshift", "rshift")
+        for side in ("", "r", "i")
+    },
+    **{each: _lacking(each) for each in ("__iand__", "__ior__", "__complex__", "__reversed__")},
+    __matmul__=_product,
     **{f"__i{each}__": _operator(f"{each}_") for each in ("add", "sub", "mul", "pow")},
     __radd__=_operator("add"),
     __rmul__=_operator("mul"),
@@ -66,9 +118,12 @@ methods(
     __le__=_comparison(np.less_equal),
     __gt__=_comparison(np.greater),
     __ge__=_comparison(np.greater_equal),
-    __and__=_comparison(np.logical_and),
-    __or__=_comparison(np.logical_or),
-    __invert__=lambda self: new(~self._array, self.device),
+    __and__=_bitwise("and", np.bitwise_and),
+    __rand__=_bitwise("and", np.bitwise_and),
+    __or__=_bitwise("or", np.bitwise_or),
+    __ror__=_bitwise("or", np.bitwise_or),
+    __invert__=_inverted,
+    __contains__=_holds,
     __neg__=lambda self: self.neg(),
     __pos__=lambda self: self,
     __abs__=lambda self: self.abs(),
@@ -105,7 +160,7 @@ def dim(self: Tensor) -> int:
 
 
 def _size(self: Tensor, dim: int | None = None) -> Any:
-    return self.shape if dim is None else self.shape[dim]
+    return self.shape if dim is None else self.shape[axis_of(dim, self.ndim)]
 
 
 def _truth(self: Tensor) -> bool:
@@ -119,6 +174,17 @@ def _index(self: Tensor) -> int:
     if self.dtype.is_floating_point or self._array.size != 1:
         raise TypeError("only integer tensors of a single element can be converted to an index")
     return int(self.item())
+
+
+def _number(kind: type) -> Callable[[Tensor], Any]:
+    """`float(x)`, `int(x)`: the number leaves the graph."""
+
+    def convert(self: Tensor) -> Any:
+        if self.requires_grad and self._array.size == 1:
+            warn(words.SCALAR_OF_GRAPH, once=True)
+        return kind(self.item())
+
+    return convert
 
 
 def _length(self: Tensor) -> int:
@@ -141,8 +207,8 @@ def _formatted(self: Tensor, spec: str) -> str:
 methods(
     size=_size,
     __bool__=_truth,
-    __float__=lambda self: float(self.item()),
-    __int__=lambda self: int(self.item()),
+    __float__=_number(float),
+    __int__=_number(int),
     __index__=_index,
     __len__=_length,
     __iter__=_rows,
@@ -150,40 +216,24 @@ methods(
 )
 
 
-# ---------------------------------------------------------------------------------- text and copies
+# ------------------------------------------------------------------------------------------- copies
 
 
-def _text(self: Tensor) -> str:
-    form: Any = {"float_kind": _number_form(self._array)}
-    text = np.array2string(self._array, separator=", ", prefix="tensor(", formatter=form)
-    notes = [f"device='{self.device}'"] if self.is_cuda else []
-    notes += ["dtype=torch.float64"] if self.dtype is float64 else []
-    node = self.grad_fn
-    notes += [f"grad_fn=<{type(node).__name__}>"] if node else []
-    notes += ["requires_grad=True"] if self.requires_grad and not node else []
-    return f"tensor({', '.join([text, *notes])})"
-
-
-def _number_form(array: Array) -> Callable[[Any], str]:
-    """How numbers are shown: four places, none for whole numbers, powers where sizes differ much."""
-    signed = array[np.isfinite(array) & (array != 0)] if array.dtype.kind == "f" else np.ones(1)
-    finite = np.abs(signed)
-    least, most = (finite.min(), finite.max()) if finite.size else (1, 1)
-    whole = np.all(finite == np.rint(finite))
-    powers = most / least > 1000 or most > 1e8 or (not whole and least < 1e-4)
-    form = "{:.4e}" if powers else "{:.0f}." if whole else "{:.4f}"
-
-    def shown(number: Any) -> str:
-        return form.format(number) if np.isfinite(number) else str(number)
-
-    width = max((len(shown(each)) for each in signed), default=0)
-    return lambda number: shown(number).rjust(width)
+def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
+    """A copy of the memory: tensors that share it share the copy."""
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    _, fresh = memo.setdefault(id(root), (root, root.ravel("K").copy()))
+    offset = array.ctypes.data - root.ctypes.data
+    copied: Array = np.ndarray(array.shape, array.dtype, fresh, offset, array.strides)
+    return copied
 
 
 def _copied(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(words.NO_DEEPCOPY)  # a copy of the graph is not what anybody means
-    copied = memo[id(self)] = new(self._array.copy(), self.device, type(self))
+    copied = memo[id(self)] = new(_copied_memory(self._array, memo), self.device, type(self))
     copied._flag = self.requires_grad
     copied._counter.value = int(type(self) is Tensor)
     if self._grad is not None and type(self) is Tensor:
@@ -191,4 +241,4 @@ def _copied(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return copied
 
 
-methods(__repr__=_text, __deepcopy__=_copied)
+methods(__deepcopy__=_copied)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -27,6 +29,46 @@ class NotInTiny(AttributeError):
         super().__init__(f"gradtrail.tiny has no `{name}`")
 
 
+class only:
+    """The default of an option of which tiny has this value alone: any other is refused, never passed over."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+class read_only(property):
+    """A property that torch refuses to have set."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __set__(self, instance: Any, value: Any) -> NoReturn:
+        raise AttributeError(f"attribute '{self.name}' of 'torch._C.TensorBase' objects is not writable")
+
+
+def plain_name(kind: type) -> str:
+    """The name of a type, as messages of torch's own side have it."""
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
+_told: set[str] = set()
+
+
+def warn(text: str, category: type[Warning] = UserWarning, once: bool = False) -> None:
+    """Warn, and name the line of the program that came here. Some things are told once in a process."""
+    if once and text in _told:
+        return
+    _told.add(text)
+    frame: Any = sys._getframe()
+    depth = 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("gradtrail.tiny"):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(text, category, stacklevel=depth)
+
+
 # -------------------------------------------------------------------------------------------- types
 
 
@@ -35,9 +77,16 @@ class dtype:
 
     __module__ = "torch"
 
-    def __init__(self, name: str, title: str, kind: int) -> None:
-        self.name, self.title, self.kind, self.numpy = name, title, kind, np.dtype(name)
-        self.is_floating_point = kind == 2
+    def __init__(self, name: str, title: str, long_title: str, kind: int) -> None:
+        self.name, self.title, self.long_title, self.kind = name, title, long_title, kind
+        self.numpy = np.dtype(name)
+        self.is_floating_point, self.is_complex, self.is_signed = kind == 2, False, kind > 0
+        self.itemsize = self.numpy.itemsize
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in ("abbr", "to_complex", "to_real"):
+            raise NotInTiny(f"torch.dtype.{name}")
+        raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -46,11 +95,28 @@ class dtype:
         return self
 
 
-boolean = dtype("bool", "Bool", 0)
-int64 = dtype("int64", "Long", 1)
-float32 = dtype("float32", "Float", 2)
-float64 = dtype("float64", "Double", 2)
+boolean = dtype("bool", "Bool", "bool", 0)
+int64 = dtype("int64", "Long", "long int", 1)
+float32 = dtype("float32", "Float", "float", 2)
+float64 = dtype("float64", "Double", "double", 2)
 DTYPES = {each.name: each for each in (boolean, int64, float32, float64)}
+
+
+def known(array: Array) -> Array:
+    """The array, if its type is one that tiny has."""
+    if array.dtype.name not in DTYPES:
+        raise NotInTiny(f"torch.{array.dtype.name}")
+    return array
+
+
+def dtype_meant(asked: Any) -> dtype:
+    """The type that is meant: those of Python's numbers stand for the widest ones."""
+    found = (
+        {float: float64, int: int64, bool: boolean}.get(asked, asked) if isinstance(asked, type) else asked
+    )
+    if not isinstance(found, dtype):
+        raise TypeError(f"argument 'dtype' must be torch.dtype, not {plain_name(type(asked))}")
+    return found
 
 
 def check_kind(value: Array, target: Array) -> None:
@@ -68,11 +134,16 @@ class device:
 
     __module__ = "torch"
 
-    def __init__(self, name: str | device, index: int | None = None) -> None:
-        self.type, _, number = str(name).partition(":")
+    def __init__(self, type: str | device, index: int | None = None) -> None:
+        self.type, _, number = str(type).partition(":")
         if self.type not in ("cpu", "cuda"):
             raise NotInTiny(f"device {self.type}")
         self.index = int(number) if number else index
+
+    def __enter__(self) -> NoReturn:
+        raise NotInTiny("torch.device as a context")
+
+    def __exit__(self, *_: Any) -> None: ...
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
@@ -114,6 +185,13 @@ class Size(tuple[int, ...]):
 
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, other))
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
 
     def numel(self) -> int:
         """How many elements a tensor of this shape has."""
@@ -159,9 +237,14 @@ def check_memory(target: Array, sources: Iterable[Array]) -> None:
     if any(size > 1 and not stride for size, stride in zip(target.shape, target.strides, strict=True)):
         raise RuntimeError(words.OVERLAP)
     for source in sources:
-        same = (target.ctypes.data, target.strides) == (source.ctypes.data, source.strides)
-        if _dense(target) and _dense(source) and not same and np.shares_memory(target, source):
+        one, other = ((each.ctypes.data, each.nbytes, each.strides) for each in (target, source))
+        if _dense(target) and _dense(source) and one != other and np.shares_memory(target, source):
             raise RuntimeError(words.PARTLY)
+
+
+def same_memory(one: Array, other: Array) -> bool:
+    """Whether two arrays are the same numbers in the same places."""
+    return one.dtype == other.dtype and one.__array_interface__ == other.__array_interface__
 
 
 def _dense(array: Array) -> bool:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from gradtrail.tiny import words
-from gradtrail.tiny.autograd import Step, Tensor, View, is_grad_enabled, new, node_class, record, records
+from gradtrail.tiny.autograd import Step, Tensor, View, new, node_class, record, records
+from gradtrail.tiny.modes import is_grad_enabled
 from gradtrail.tiny.operations import axes_of, check_expand, common_dtype, method, methods, named, operation
-from gradtrail.tiny.values import Array, along, axis_of, sizes_of
+from gradtrail.tiny.values import Array, along, axis_of, plain_name, sizes_of, warn
 
 
 def look(
@@ -53,6 +54,8 @@ def look(
 def _settled(self: Tensor, sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """A shape with its -1 worked out."""
     asked = sizes_of(sizes)
+    if sum(1 for each in asked if each == -1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
     try:
         return np.empty(self.shape, "?").reshape(asked).shape
     except ValueError:
@@ -104,7 +107,15 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 @method
 def permute(self: Tensor, *dims: Any) -> Tensor:
     """Dimensions in another order."""
-    order = tuple(axis_of(each, self.ndim) for each in sizes_of(dims))
+    asked = sizes_of(dims)
+    if len(asked) != self.ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired"
+            f" ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(asked)}"
+        )
+    order = tuple(axis_of(each, self.ndim) for each in asked)
+    if len(set(order)) < len(order):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
     return _permuted("PermuteBackward0", self, order)
 
 
@@ -126,10 +137,14 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
 @method
 def t(self: Tensor) -> Tensor:
     """The matrix transposed."""
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return _permuted("TBackward0", self, tuple(reversed(range(self.ndim))))
 
 
 def _reversed(self: Tensor) -> Tensor:
+    if self.ndim != 2:
+        warn(words.NO_SUCH_T if self.ndim else words.T_OF_NUMBER, once=True)
     return _permuted("PermuteBackward0", self, tuple(reversed(range(self.ndim))))
 
 
@@ -218,17 +233,26 @@ def _or_zeros(gradient: Tensor | None, shape: Sequence[int], like: Tensor) -> Te
 
 
 @method
-def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Pieces of a size, the last one perhaps smaller: views, results of one node."""
-    axis = axis_of(dim, self.ndim)
-    parts = [slice(i, i + split_size) for i in range(0, self.shape[axis], split_size)]
+def split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of a size, the last one perhaps smaller, or of given sizes: views, results of one node."""
+    axis, name = axis_of(dim, self.ndim), "SplitBackward0"
+    if isinstance(split_size, int):
+        parts = [slice(i, i + split_size) for i in range(0, self.shape[axis], split_size)]
+    else:
+        ends, name = list(itertools.accumulate(split_size, initial=0)), "SplitWithSizesBackward0"
+        if ends[-1] != self.shape[axis]:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input tensor's size"
+                f" at dimension {axis}), but got split_sizes={list(split_size)}"
+            )
+        parts = [slice(start, end) for start, end in itertools.pairwise(ends)]
     lenses = [lambda a, part=part: a[along(axis, part)] for part in parts]
     shapes = [np.empty(self.shape, "?")[along(axis, part)].shape for part in parts]
 
     def formula(*gradients: Tensor | None) -> Tensor:
         return cat([_or_zeros(g, shape, self) for g, shape in zip(gradients, shapes, strict=True)], axis)
 
-    return tuple(look("SplitBackward0", self, lenses, formula, "several"))
+    return tuple(look(name, self, lenses, formula, "several"))
 
 
 @method
@@ -240,15 +264,30 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 # ------------------------------------------------------------------------------------------- copies
 
 
+def _check_tensors(tensors: Any, name: str) -> None:
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+    for number, each in enumerate(tensors):
+        if not isinstance(each, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {number} in argument 0, but got {plain_name(type(each))}"
+            )
+
+
 @operation
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Step:
     """Tensors one after another, in new memory."""
+    _check_tensors(tensors, "cat")
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     first, axis = tensors[0], axis_of(dim, tensors[0].ndim)
     if not first.ndim:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
     for number, each in enumerate(tensors):
+        if each.ndim != first.ndim:
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {first.ndim} and {each.ndim}"
+            )
         for i, (expected, got) in enumerate(zip(first.shape, each.shape, strict=False)):
             if i != axis and expected != got:
                 raise RuntimeError(
@@ -268,6 +307,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Step:
 @operation
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Step:
     """Tensors along a new dimension."""
+    _check_tensors(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     for number, each in enumerate(tensors):
