@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from gradtrail.findings.engine import check_source  # noqa: E402
 from gradtrail.findings.registry import rule_named  # noqa: E402
 from gradtrail.integrations.language import FOLDER  # noqa: E402
-from gradtrail.laws import wordings  # noqa: E402
+from gradtrail.laws import messages, wordings  # noqa: E402
 
 
 class Subject(NamedTuple):
@@ -146,7 +146,10 @@ def _explained(subject: Subject) -> str:
     example = _example(subject)
     if not example.raises:
         return "no error to explain"
-    return "yes" if wordings.recognise("", example.raises) is not None else "by its whole text"
+    rule = rule_named(subject.rule)
+    said, known = wordings.fold(example.raises), messages.keys()
+    pieces = [wordings.fold(messages.message(key).piece) for key in rule.hears if key in known]
+    return "yes" if any(said in piece or piece in said for piece in pieces) else NOT_YET
 
 
 def _translated(template: str, language: str) -> str:
