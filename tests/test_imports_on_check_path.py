@@ -51,6 +51,7 @@ gradtrail.interp.events
 gradtrail.interp.expressions
 gradtrail.interp.frames
 gradtrail.interp.grad_modes
+gradtrail.interp.gradients
 gradtrail.interp.graph
 gradtrail.interp.heap
 gradtrail.interp.joins
@@ -71,6 +72,7 @@ gradtrail.interp.modules
 gradtrail.interp.moves
 gradtrail.interp.operands
 gradtrail.interp.project
+gradtrail.interp.reaching
 gradtrail.interp.results
 gradtrail.interp.statements
 gradtrail.interp.tensors
