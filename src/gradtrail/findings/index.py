@@ -175,7 +175,7 @@ WORDS: tuple[Word, ...] = (
     Word(b'\\.requires_grad *=[^=]'),
     Word(b'\\.requires_grad_ *='),
     Word(b'\\.retain_grad\\('),
-    Word(b'\\.step\\(\\)'),
+    Word(b'\\.step\\(\\)', file=b'\\.backward\\('),
     Word(b'autograd\\.(?:grad|backward)\\('),
     Word(b'autograd\\.Function'),
     Word(b'autograd\\.grad\\('),

@@ -12,7 +12,7 @@ from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
 
-STEP = Word(rb"\.step\(\)")
+STEP = Word(rb"\.step\(\)", file=rb"\.backward\(")
 
 
 class GradientNotCleared(Rule):
