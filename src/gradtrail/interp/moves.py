@@ -237,7 +237,9 @@ class Moves(Writes):
         return result
 
     def cut(self, own: Tensor, node: Any, frame: Frame) -> Tensor:
-        """`detach_()`: history taken from the tensor itself; a view refuses."""
+        """`detach_()`: history taken from the tensor itself; a view refuses. In inference mode it does nothing."""
+        if self.modes.inference_mode:
+            return own
         if own.base is not None and own.view_kind == "ordinary":
             self.refuse("detach-view-in-place", node, frame, self.seen(own, node, frame))
         self.doubt_kin(own)
