@@ -30,6 +30,9 @@ class Writes(Results):
         """An in-place operation: the checks that torch makes, the write, and the new place in the graph."""
         self.check_write(own, bound, node, frame, row.name)
         self.check_cast(row, bound, own, node, frame)
+        if self.modes.inference_mode is True:  # whatever grad mode says, nothing is recorded
+            self.bump(own, node, frame, row.name)
+            return own
         requires = self.requires_of(row, bound)
         if requires != YES and self.modes.grad_mode is not False:
             requires |= own.requires
@@ -52,7 +55,7 @@ class Writes(Results):
             self.refuse("expanded-in-place", node, frame, self.seen(own, node, frame, "shape"), op=op)
         if own.inference is True and self.modes.inference_mode is False and self.modes.grad_mode is not None:
             self.refuse("inference-in-place", node, frame, self.seen(own, node, frame, "inference"), op=op)
-        if self.modes.grad_mode is not True:
+        if self.modes.grad_mode is not True or self.modes.inference_mode is not False:
             return
         needs = own.requires == YES or (
             bound is not None and any(t.requires == YES for _, t in bound.tensors)
