@@ -36,6 +36,11 @@ class Writes(Results):
         requires = self.requires_of(row, bound)
         if requires != YES and self.modes.grad_mode is not False:
             requires |= own.requires
+        if self.modes.grad_mode is None and own.requires == YES and own.leaf & NON_LEAF == 0:
+            self.bump(
+                own, node, frame, row.name, certain=False
+            )  # with grad mode on torch refuses to write a leaf
+            return own
         self.rebase(row, bound, own, requires, node, frame)
         return own
 
