@@ -104,6 +104,7 @@ class Core:
         self.cuts: dict[int, tuple[Origin, tuple[Tensor, ...]]] = {}  # where gradients end, by the node
         self.steppers: dict[int, Instance] = {}  # optimizers that have made a step
         self.made_before: dict[int, Any] = {}  # the optimizer that a line has made last, and its options
+        self.roots_cut_off = False  # of a root there was more behind it than was looked at
         self.unseen_backward = False  # code that is not followed may have called a backward
 
     if TYPE_CHECKING:

@@ -170,12 +170,20 @@ class Graph(Tensors):
     def _note_roots(self, roots: list[Tensor]) -> None:
         """What the roots of a backward were made of, across what carries no gradient."""
         work, seen = list(roots), {root.serial for root in roots}
-        while work and len(seen) < _MOST_ANCESTORS:
+        while work:
+            if len(seen) > _MOST_BEHIND_ROOTS:
+                self.roots_cut_off = True
+                return
             here = work.pop()
-            self.behind_roots.add(here.origin.serial)
-            for parent in (*here.origin.parents, *here.either):
-                taken = self.taken_for_roots.get(parent.serial, 0)
-                self.taken_for_roots[parent.serial] = max(taken, here.origin.serial)
+            made = here.origin.serial
+            self.behind_roots.add(made)
+            # What one of several is taken for, each of them may be taken for.
+            taken = max(made, self.taken_for_roots.get(here.serial, 0))
+            for parent, time in (
+                *((one, made) for one in here.origin.parents),
+                *((one, taken) for one in here.either),
+            ):
+                self.taken_for_roots[parent.serial] = max(self.taken_for_roots.get(parent.serial, 0), time)
                 if parent.serial not in seen:
                     seen.add(parent.serial)
                     work.append(parent)
@@ -551,3 +559,4 @@ def _name_of_tuple(tensor: Tensor, frame: Frame) -> str:
 
 
 _MOST_ANCESTORS = 400
+_MOST_BEHIND_ROOTS = 2_000

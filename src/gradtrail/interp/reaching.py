@@ -40,7 +40,7 @@ class Reaching(Libraries):
 
     def tell_kept(self, frame: Frame) -> None:
         """Tensors that loops have put into lists with their graphs, and that no backward has taken from there."""
-        if self.unseen_backward or self.limits_told or not self.steppers:
+        if self.unseen_backward or self.roots_cut_off or self.limits_told or not self.steppers:
             return
         for origin, tensor in self.kept.values():
             if self.taken_for_roots.get(tensor.serial, 0) < origin.serial:

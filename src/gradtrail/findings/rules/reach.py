@@ -502,6 +502,25 @@ class GraphKeptInList(Rule):
     )
     near_misses = (
         NearMiss(
+            "losses of a loader, added up for one backward",
+            """
+                import torch
+                from torch.utils.data import DataLoader, TensorDataset
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                losses = []
+                for (x,) in DataLoader(TensorDataset(torch.ones(8, 2)), batch_size=2):
+                    losses.append(net(x).pow(2).sum())
+                total = 0
+                for loss in losses:
+                    total = total + loss
+                optimizer.zero_grad()
+                total.backward()
+                optimizer.step()
+            """,
+            shown=False,
+        ),
+        NearMiss(
             "losses that are added up for one backward",
             """
                 import torch
