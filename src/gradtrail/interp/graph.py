@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from typing import Any
 
 from gradtrail.interp.frames import Frame
@@ -25,7 +26,7 @@ from gradtrail.interp.values import (
     Sequence,
     Tensor,
 )
-from gradtrail.laws import shapes
+from gradtrail.laws import operations, shapes
 
 
 class Reach:
@@ -47,9 +48,12 @@ class Reach:
 
 
 def reach(
-    roots: list[Any], certain: bool = True, joins: dict[tuple[int, bool], Reach] | None = None
+    roots: list[Any],
+    certain: bool = True,
+    joins: dict[tuple[int, bool], Reach] | None = None,
+    ends: Collection[Node] = (),
 ) -> Reach:
-    """Walk the graph from `roots` (edges: nodes and leaf tensors).
+    """Walk the graph from `roots` (edges: nodes and leaf tensors), not beyond the nodes `ends`.
 
     `joins` remembers what lies behind the joined nodes that were walked already.
     """
@@ -65,6 +69,8 @@ def reach(
             if found.leaves.get(edge) in (True, sure):
                 continue
             found.leaves[edge] = sure
+            continue
+        if edge in ends:
             continue
         if edge.kind == "opaque":
             found.complete = False
@@ -110,6 +116,17 @@ def _behind_join(edge: Node, sure: bool, joins: dict[tuple[int, bool], Reach]) -
     return found
 
 
+def _has_zero_derivative(node: Node) -> bool:
+    """Whether what is behind a node gets a gradient of zeros."""
+    op = (node.origin.fields or {}).get("op", "")
+    row = operations.operation(op) if op else None
+    return node.kind == "op" and row is not None and row.gradient == "zero"
+
+
+def _as_zero(origin: Origin) -> Origin:
+    return Origin("zero", origin.node, origin.frame, origin.fields, origin.parents, origin.serial)
+
+
 class Graph(Tensors):
     """Backward passes."""
 
@@ -141,6 +158,7 @@ class Graph(Tensors):
         self._note_roots(roots)
         self._execute(walked, roots, node, frame, partial=inputs is not None)
         self._call_functions(walked, create, node, frame)
+        self.hear_backward(roots, whole, node, frame)
         origin = self.origin("backward", node, frame)
         if retain is not True:
             for graph_node, sure in walked.nodes.items():
@@ -153,7 +171,10 @@ class Graph(Tensors):
                         origin if sure and retain is False and graph_node.frees else UNKNOWN,
                     )
         if accumulate:
+            zero = self._only_zeros(walked, edges)
             for leaf, sure in walked.leaves.items():
+                if leaf not in zero:
+                    self.reached.add(leaf.serial)
                 self.set_gradient(leaf, sure, create, node, frame)
                 self._call_hooks(leaf, create, node, frame)
             for graph_node, sure in walked.nodes.items():
@@ -166,6 +187,21 @@ class Graph(Tensors):
                 if root.retains is True:
                     self.set_gradient(root, True, create, node, frame)
         return whole
+
+    def _only_zeros(self, walked: Reach, edges: list[Any]) -> frozenset[Tensor]:
+        """The leaves to which all ways lead through an operation whose derivative is zero everywhere."""
+        zeros = {one for one, sure in walked.nodes.items() if sure and _has_zero_derivative(one)}
+        if not zeros:
+            return frozenset()
+        for one in zeros:
+            self.note_cut(_as_zero(one.origin), one.origin.parents)
+        others = reach(edges, ends=zeros)
+        if not others.complete:
+            return frozenset()
+        return frozenset(leaf for leaf, sure in walked.leaves.items() if sure and leaf not in others.leaves)
+
+    def hear_backward(self, roots: list[Tensor], whole: Reach, node: Any, frame: Frame) -> None:
+        """A backward from `roots` reaches `whole`: what the floors above want to know of it."""
 
     def _note_roots(self, roots: list[Tensor]) -> None:
         """What the roots of a backward were made of, across what carries no gradient."""
@@ -229,7 +265,6 @@ class Graph(Tensors):
 
     def set_gradient(self, tensor: Tensor, sure: bool, create: bool | None, node: Any, frame: Frame) -> None:
         """A backward has added to the gradient of `tensor`."""
-        self.reached.add(tensor.serial)
         if type(tensor.grad) is Tensor:
             self._add_to_gradient(tensor, tensor.grad, sure, node, frame)
             return

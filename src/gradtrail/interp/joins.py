@@ -116,6 +116,8 @@ class Joiner:
             return _shape(a, b) if key == "shape" else a if a == b else None
         if key == "version":
             return _version(a, b)
+        if key == "shares":
+            return a if a == b else None
         if key in ("freed", "position", "spent", "cleared"):
             return a if a == b else UNKNOWN
         if key == "opened":

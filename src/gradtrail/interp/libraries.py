@@ -394,7 +394,8 @@ class Libraries(Making, Copying, GradModes):
     ) -> Any:
         tensors = instance.state.get("tensors", ())
         if name in {"sample", "sample_n"}:
-            result = self.new_tensor(self.origin("sampled", node, frame, tensors, op=name))
+            drawn_from = (instance.origin.fields or {}).get("cls") if instance.origin is not None else None
+            result = self.new_tensor(self.origin("sampled", node, frame, tensors, op=name, cls=drawn_from))
             self.note_cut(result.origin, tensors)
             result.requires, result.leaf = NO, LEAF
             result.device = tensors[0].device if tensors else None
@@ -597,6 +598,13 @@ class Libraries(Making, Copying, GradModes):
             )
         return None
 
+    def iterator_of(self, value: Any, node: Any, frame: Frame) -> Any:
+        """What a loop over `value` asks for its items, where the program says it with a method; else `value`."""
+        cls = value.cls if type(value) is Instance else None
+        if type(cls) is not Class or type(cls.find("__iter__")) is not Function:
+            return value
+        return self.settle(self.call_method(value, "__iter__", [], {}, node, frame))
+
     def iterate_object(self, value: Any, node: Any, frame: Frame) -> tuple[tuple[Any, ...], Any] | None:
         """Iteration over a tensor, a loader, a container module, or an object with `__iter__`."""
         kind = type(value)
@@ -614,7 +622,7 @@ class Libraries(Making, Copying, GradModes):
                 return (), value
             cls = value.cls
             if type(cls) is Class and type(cls.find("__iter__")) is Function:
-                result = self.call_method(value, "__iter__", [], {}, node, frame)
+                result = self.iterator_of(value, node, frame)
                 if result is value:
                     made = (
                         self.call_method(value, "__next__", [], {}, node, frame)
@@ -708,6 +716,8 @@ class Libraries(Making, Copying, GradModes):
         elif name == "data":
             value = self.settle(value)
             if type(value) is Tensor:
+                self.note_share(tensor, value, self.origin("shared", node, frame))
+                self.note_mix(tensor, (value,), True, node, frame)
                 for field in ("dtype", "device", "shape"):
                     self.heap.put(tensor, field, getattr(value, field))
             else:

@@ -243,7 +243,7 @@ class Loops(Statements):
 
     def rounds(self, iterable: Any, node: Any, frame: Frame) -> Generator[tuple[Any, bool], None, None]:
         """The values of a loop's rounds; False beside those that are only possible rounds."""
-        iterable = self.settle(iterable)
+        iterable = self.iterator_of(self.settle(iterable), node, frame)
         if (
             type(iterable) is Range
             and iterable.length is not None
@@ -320,6 +320,9 @@ class Loops(Statements):
         if found is not None and not supply and type(found[1]) is Supply:
             return found[0], found[1].make()
         return found
+
+    def iterator_of(self, value: Any, node: Any, frame: Frame) -> Any:
+        raise NotImplementedError
 
     def iterate_object(self, value: Any, node: Any, frame: Frame) -> tuple[tuple[Any, ...], Any] | None:
         raise NotImplementedError

@@ -53,6 +53,7 @@ class Machine(Reaching):
         self.replaced = set()
         self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
         self.unseen_backward, self.made_before = False, {}
+        self.followers, self.followers_used, self.sharers = {}, {}, {}
         self.taken_for_roots, self.kept, self.roots_cut_off = {}, {}, False
         self.heap.push()
         self.cut_short = []

@@ -203,6 +203,7 @@ class ModuleMethods(Modules):
             for tensor in self.branch_parameters(module):
                 self._doubt(tensor)
             return UNKNOWN
+        self.tell_own_state(module, self.settle(args[0] if args else keywords.get("state_dict")), node, frame)
         for tensor in tensors:
             self.bump(tensor, node, frame, "load_state_dict", certain=strict is True)
         for tensor in self.branch_parameters(module):

@@ -6,12 +6,12 @@ from typing import Any
 
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import reach
-from gradtrail.interp.libraries import Libraries
+from gradtrail.interp.copies import Copies
 from gradtrail.interp.models.optim import Built
 from gradtrail.interp.values import LEAF, YES, Instance, Origin, Tensor, edge_of
 
 
-class Reaching(Libraries):
+class Reaching(Copies):
     """Compares, at the end, what the optimizers hold with what the backward passes have reached."""
 
     def tell_unreached(self, frame: Frame) -> None:
@@ -19,7 +19,7 @@ class Reaching(Libraries):
 
         Only when every backward was followed: code that is not known may have called one.
         """
-        if self.unseen_backward or self.limits_told or not self.reached:
+        if self.unseen_backward or self.limits_told or not self.behind_roots:
             return
         told: set[int] = set()
         for instance in self.steppers.values():

@@ -234,7 +234,7 @@ class Tensor:
     """An abstract tensor: an identity, a storage, a place in the graph, and facts.
 
     heap: requires, leaf, node, storage, base, view_kind, dtype, device, shape, conj, inference,
-    retains, grad, steps, parameter, hooks, spent.
+    retains, grad, steps, parameter, hooks, spent, shares.
 
     `shape` is a tuple of int or None (a size not known), or None (number of dimensions not known).
     `dtype` is a name or None. `parameter` is True, False, None (not known) or "cpu" (where the
@@ -266,6 +266,7 @@ class Tensor:
         "same_on_cpu",
         "serial",
         "shape",
+        "shares",
         "spent",
         "steps",
         "storage",
@@ -297,6 +298,7 @@ class Tensor:
         self.attributes: dict[str, Any] | None = None
         self.result_of: str | None = None
         self.hooks: tuple[Any, ...] = ()  # heap
+        self.shares: Any = None  # heap; the memory that `.data = ...` gave it, and where
         self.spent: Any = None  # heap; of a gradient: what has been done with it, see `interp.gradients`
 
     @property

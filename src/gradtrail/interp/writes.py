@@ -30,6 +30,9 @@ class Writes(Results):
         """An in-place operation: the checks that torch makes, the write, and the new place in the graph."""
         self.check_write(own, bound, node, frame, row.name)
         self.check_cast(row, bound, own, node, frame)
+        others = tuple(tensor for _, tensor in bound.tensors if tensor is not own)
+        if others:
+            self.note_mix(own, others, row.name == "copy_", node, frame)
         if self.modes.inference_mode is True:  # whatever grad mode says, nothing is recorded
             self.bump(own, node, frame, row.name)
             return own

@@ -275,6 +275,55 @@ class ParameterNeverReached(Rule):
             proof="scores.weight.grad is None",
         ),
         Example(
+            title="rounded values: the gradient is zero",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    level = net(torch.ones(1, 2)).round()  # error
+                    optimizer.zero_grad()
+                    (level - 3).pow(2).sum().backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    level = net(torch.ones(1, 2))
+                    level = level + (level.round() - level).detach()
+                    optimizer.zero_grad()
+                    (level - 3).pow(2).sum().backward()
+                    optimizer.step()
+            """,
+            proof="net.weight.grad.abs().sum() == 0",
+        ),
+        Example(
+            title="torch.normal draws, and does not compute",
+            bad="""
+                import torch
+                mean = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(mean.parameters(), lr=0.1)
+                for _ in range(3):
+                    drawn = torch.normal(mean(torch.ones(4, 2)), torch.ones(4, 1))  # error
+                    optimizer.zero_grad()
+                    (drawn - 3).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                mean = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(mean.parameters(), lr=0.1)
+                for _ in range(3):
+                    drawn = mean(torch.ones(4, 2)) + torch.randn(4, 1)
+                    optimizer.zero_grad()
+                    (drawn - 3).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="mean.weight.grad.abs().sum() == 0",
+        ),
+        Example(
             title="losses made into a new tensor",
             bad="""
                 import torch
@@ -368,6 +417,19 @@ class ParameterNeverReached(Rule):
     )
     near_misses = (
         NearMiss(
+            "a fraction: what is rounded away has a gradient by the other way",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    level = net(torch.ones(1, 2))
+                    optimizer.zero_grad()
+                    (level - level.floor()).sum().backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
             "detached for one loss, trained by the other",
             """
                 import torch
@@ -433,23 +495,34 @@ class ParameterNeverReached(Rule):
                 name=name,
                 more=number - 1,
             )
+        label, why = (
+            text("the gradient ends here"),
+            text("{optimizer} skips what has no gradient, without a word", optimizer=optimizer),
+        )
         help = text("let the loss depend on `{name}` by operations that have a gradient", name=name)
-        if cut == "number":
+        if cut == "zero":
+            told = text("the gradient of `{name}` is always zero: this is the only way to it", name=name)
+            if number > 1:
+                told = text(
+                    "the gradients of `{name}` and {more} more are always zero: this is the only way to them",
+                    name=name,
+                    more=number - 1,
+                )
+            label = text("what is behind gets a gradient of zeros")
+            why = text(
+                "an operation that gives steps or draws has a derivative of zero, and torch says nothing"
+            )
+        elif cut == "number":
             help = text("use the tensor itself, without `item()`")
+        elif cut == "sampled":
+            help = text("draw with `rsample()`, or let the loss learn by the log-probability of the draw")
         elif cut == "wrapped":
             help = text("compute it in forward from its parts, and keep it a tensor")
         elif cut in ("created", "created-no-grad"):
             help = text(
                 "use torch.stack, which keeps the graph, instead of making a new tensor of the values"
             )
-        yield diagnostic(
-            self,
-            event,
-            told,
-            text("the gradient ends here"),
-            why=text("{optimizer} skips what has no gradient, without a word", optimizer=optimizer),
-            help=help,
-        )
+        yield diagnostic(self, event, told, label, why=why, help=help)
 
 
 class GraphKeptInList(Rule):

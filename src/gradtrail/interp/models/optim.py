@@ -629,6 +629,7 @@ def _step(m: Any, instance: Instance, args: Args, keywords: Keywords, node: Any,
     m.steppers[instance.serial] = instance
     _tell_mixed(m, instance, node, frame)
     _tell_outside(m, instance, node, frame)
+    m.hear_step(instance, tensors_of(instance), node, frame)
     before = instance.state.get("stepped", 0)
     taken = min(before + 1, _SEVERAL_STEPS) if type(before) is int and closure is None else UNKNOWN
     m.heap.put(instance.state, "stepped", taken)

@@ -1,0 +1,250 @@
+"""Losses made of values that were drawn: a draw that carries no gradient, a score with an attached factor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+from gradtrail.source.words import Word
+
+SAMPLE = Word(rb"\.sample\(", file=rb"distributions")
+
+
+class SampleForRsample(Rule):
+    """A loss is made of values drawn with `sample()`, which carry no gradient.
+
+    ## Why it goes wrong
+
+    `sample()` draws under `no_grad`. Whatever is computed from the values has no gradient to the parameters of the
+    distribution, which may still learn from another term of the loss, an entropy say, and so nothing looks broken.
+
+    ## What to do
+
+    Draw with `rsample()`, which computes the values from the parameters. Where a distribution has none, multiply
+    the log-probability of the draw by what it led to, without that one's gradient.
+    """
+
+    name = "sample-for-rsample"
+    severity = "warning"
+    words = (SAMPLE,)
+    hears = ("draw-without-gradient",)
+    examples = (
+        Example(
+            title="the latent values of an autoencoder",
+            bad="""
+                import torch
+                from torch.distributions import Normal, kl_divergence
+                encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 4)
+                x = torch.randn(8, 4)
+                posterior = Normal(encoder(x), 1.0)
+                z = posterior.sample()  # error
+                loss = (decoder(z) - x).pow(2).mean() + 0.1 * posterior.log_prob(torch.zeros(8, 2)).mean()
+                loss.backward()
+            """,
+            good="""
+                import torch
+                from torch.distributions import Normal, kl_divergence
+                encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 4)
+                x = torch.randn(8, 4)
+                posterior = Normal(encoder(x), 1.0)
+                z = posterior.rsample()
+                loss = (decoder(z) - x).pow(2).mean() + 0.1 * posterior.log_prob(torch.zeros(8, 2)).mean()
+                loss.backward()
+            """,
+            proof="not z.requires_grad",
+        ),
+        Example(
+            title="an actor that is to follow its critic",
+            bad="""
+                import torch
+                from torch.distributions import Normal
+                actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+                state = torch.randn(16, 3)
+                policy = Normal(actor(state), 0.5)
+                action = policy.sample()  # error
+                value = critic(torch.cat([state, action], dim=1))
+                (0.2 * policy.log_prob(action) - value).mean().backward()
+            """,
+            good="""
+                import torch
+                from torch.distributions import Normal
+                actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+                state = torch.randn(16, 3)
+                policy = Normal(actor(state), 0.5)
+                action = policy.rsample()
+                value = critic(torch.cat([state, action], dim=1))
+                (0.2 * policy.log_prob(action) - value).mean().backward()
+            """,
+            proof="not action.requires_grad",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "the score times the reward: the distribution learns from the draw",
+            """
+                import torch
+                from torch.distributions import Normal
+                actor, reward = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+                state = torch.randn(16, 3)
+                policy = Normal(actor(state), 0.5)
+                action = policy.sample()
+                gain = reward(torch.cat([state, action], dim=1)).detach()
+                (-policy.log_prob(action) * gain).mean().backward()
+            """,
+        ),
+        NearMiss(
+            "an actor's loss and its critic's in one backward",
+            """
+                import torch
+                from torch.distributions import Normal
+                actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+                state, gain = torch.randn(16, 3), torch.randn(16, 1)
+                policy = Normal(actor(state), 0.5)
+                action = policy.sample()
+                value = critic(torch.cat([state, action], dim=1))
+                loss = -(policy.log_prob(action) * (gain - value.detach())).mean() + (value - gain).pow(2).mean()
+                loss.backward()
+            """,
+        ),
+        NearMiss(
+            "what a generator draws is data for the discriminator",
+            """
+                import torch
+                from torch.distributions import Normal
+                generator, critic = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+                fake = Normal(generator(torch.randn(8, 3)), 1.0).sample()
+                critic(fake).mean().backward()
+            """,
+        ),
+        NearMiss(
+            "a change of variables after the draw",
+            """
+                import torch
+                from torch.distributions import Normal
+                actor = torch.nn.Linear(3, 1)
+                policy = Normal(actor(torch.randn(16, 3)), 0.5)
+                raw = policy.sample()
+                score = policy.log_prob(raw) - torch.log(1.001 - raw.tanh() ** 2)
+                (-score * torch.randn(16, 1)).mean().backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "the loss is computed from a draw that carries no gradient to `{name}`", name=name_of(event)
+            ),
+            text("`sample()` draws under no_grad"),
+            why=text(
+                "values drawn with `sample()` are constants; `rsample()` computes them from the parameters"
+            ),
+            help=text("draw with `rsample()`"),
+        )
+
+
+class AttachedAdvantage(Rule):
+    """A log-probability is weighed by a factor that requires grad.
+
+    ## Why it goes wrong
+
+    The gradient of a product has two parts. Where the log-probability of what was drawn is weighed by what it led to,
+    only the first is wanted; by the second the loss also moves whatever the weight was computed from, a value network
+    say, towards any values that make the product small.
+
+    ## What to do
+
+    Detach the factor: `log_prob * advantage.detach()`. What it is computed from learns by a loss of its own.
+    """
+
+    name = "attached-advantage"
+    severity = "warning"
+    words = (Word(rb"\.log_prob\(", file=rb"distributions"),)
+    hears = ("score-times-attached",)
+    examples = (
+        Example(
+            title="returns minus the values of a network",
+            bad="""
+                import torch
+                from torch.distributions import Categorical
+                actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+                state, returns = torch.randn(8, 4), torch.randn(8)
+                policy = Categorical(logits=actor(state))
+                action = policy.sample()
+                values = critic(state).squeeze(1)
+                advantage = returns - values  # cause
+                loss = -(policy.log_prob(action) * advantage).mean()  # error
+                loss.backward()
+            """,
+            good="""
+                import torch
+                from torch.distributions import Categorical
+                actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+                state, returns = torch.randn(8, 4), torch.randn(8)
+                policy = Categorical(logits=actor(state))
+                action = policy.sample()
+                values = critic(state).squeeze(1)
+                advantage = returns - values.detach()
+                loss = -(policy.log_prob(action) * advantage).mean()
+                loss.backward()
+            """,
+            proof="critic.weight.grad is not None",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a learned temperature, which has a loss of its own",
+            """
+                import torch
+                from torch.distributions import Normal
+                actor, log_alpha = torch.nn.Linear(3, 1), torch.zeros(1, requires_grad=True)
+                policy = Normal(actor(torch.randn(16, 3)), 0.5)
+                action = policy.sample()
+                (log_alpha.exp() * policy.log_prob(action)).mean().backward()
+            """,
+        ),
+        NearMiss(
+            "the likelihood of data, weighed by what is learned",
+            """
+                import torch
+                from torch.distributions import Normal
+                net, gate = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+                x, y = torch.randn(16, 3), torch.randn(16, 1)
+                weights = gate(x).softmax(1)
+                loss = -(Normal(net(x), 1.0).log_prob(y) * weights).sum(1).mean()
+                loss.backward()
+            """,
+        ),
+        NearMiss(
+            "the values learn by a loss of their own",
+            """
+                import torch
+                from torch.distributions import Categorical
+                actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+                state, returns = torch.randn(8, 4), torch.randn(8)
+                policy = Categorical(logits=actor(state))
+                action = policy.sample()
+                values = critic(state).squeeze(1)
+                loss = -(policy.log_prob(action) * (returns - values).detach()).mean() + (returns - values).pow(2).mean()
+                loss.backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` weighs a log-probability and keeps its gradient", name=name),
+            text("the loss also trains what `{name}` was computed from", name=name),
+            why=text("the weight of a score is a constant: only the log-probability is to be differentiated"),
+            help=text("use `{name}.detach()` here", name=name),
+        )

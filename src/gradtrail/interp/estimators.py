@@ -1,0 +1,179 @@
+"""What values drawn from a distribution become: the two ways in which a loss may learn from them.
+
+A reparameterised draw (`rsample`) carries the gradient itself. A plain one (`sample`) does not; a loss learns
+from it by its score, the log-probability of what was drawn, times a signal that is a constant for this purpose.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from gradtrail.interp.frames import Frame
+from gradtrail.interp.graph import Reach, reach
+from gradtrail.interp.libraries import Libraries
+from gradtrail.interp.values import YES, Origin, Tensor, edge_of
+from gradtrail.laws.distributions import REPARAMETERISED
+
+_NOTHING: frozenset[Origin] = frozenset()
+
+_PRODUCTS = frozenset(
+    ("mul", "mul_", "multiply", "multiply_", "dot", "matmul", "inner", "mv", "mm", "einsum")
+)
+
+_MOST_TENSORS = 4_000
+"""Tensors behind a loss that are looked at for draws."""
+
+
+class _Flow(NamedTuple):
+    """What a tensor has of the draws behind it.
+
+    `drawn`: draws it depends on by operations of which none loses a gradient; `mixed`: those of them that
+    have met something that requires grad, a layer's weights say; `scored`: draws whose log-probability it
+    is made of.
+    """
+
+    drawn: frozenset[Origin] = _NOTHING
+    mixed: frozenset[Origin] = _NOTHING
+    scored: frozenset[Origin] = _NOTHING
+
+
+class Estimators(Libraries):
+    """Looks at the losses that are made of draws."""
+
+    def hear_backward(self, roots: list[Tensor], whole: Reach, node: Any, frame: Frame) -> None:
+        """After a backward from `roots`, which reached `whole`."""
+        super().hear_backward(roots, whole, node, frame)
+        if not any(cut.kind == "sampled" for cut, _ in self.cuts.values()):
+            return
+        flows = _Flows(self)
+        mixed = frozenset().union(*(flows.of(root).mixed for root in roots))
+        for factor, product in flows.attached:
+            self.tell(
+                "score-times-attached",
+                product.node,
+                product.frame or frame,
+                self.seen(factor, product.node, product.frame or frame),
+                certainty="wrong",
+            )
+        for draw in sorted(mixed - flows.estimated, key=lambda one: one.serial):
+            fields = draw.fields or {}
+            if fields.get("cls") in REPARAMETERISED and _also_reached(draw, whole):
+                self.tell(
+                    "draw-without-gradient",
+                    draw.node,
+                    draw.frame or frame,
+                    self.seen(draw.parents[0], draw.node, draw.frame or frame),
+                    certainty="wrong",
+                    distribution=fields["cls"],
+                )
+
+
+class _Flows:
+    """The flows of tensors, each found once."""
+
+    def __init__(self, machine: Estimators) -> None:
+        self._cuts = {origin.serial for origin, _ in machine.cuts.values()}
+        self._known: dict[int, _Flow] = {}
+        self._plain: dict[int, bool] = {}
+        self.attached: list[tuple[Tensor, Origin]] = []  # factors of a score that have a gradient, and where
+        self.estimated: set[Origin] = set()  # draws whose score is multiplied by a signal
+
+    def of(self, root: Tensor) -> _Flow:
+        """The flow of `root`; what lies behind it is gone through once, the oldest first."""
+        work, begun = [root], set[int]()
+        while work and len(begun) < _MOST_TENSORS:
+            here = work[-1]
+            if here.serial not in begun:
+                begun.add(here.serial)
+                work.extend(one for one in self._parents(here) if one.serial not in begun)
+                continue
+            work.pop()
+            if here.serial not in self._known:
+                self._known[here.serial] = self._flow(here)
+        return self._known.get(root.serial, _Flow())
+
+    def _parents(self, tensor: Tensor) -> list[Tensor]:
+        parents = [one for step in tensor.steps if not self._ends(step) for one in step.parents]
+        return [*parents, *tensor.either]
+
+    def _ends(self, origin: Origin) -> bool:
+        """Whether no gradient passes an origin."""
+        return origin.serial in self._cuts or origin.kind in ("detached", "sampled", "number")
+
+    def _flow(self, tensor: Tensor) -> _Flow:
+        """The flow of a tensor whose parents' are known."""
+        drawn: frozenset[Origin] = _NOTHING
+        mixed, scored = drawn, drawn
+        for one in tensor.either:
+            known = self._known.get(one.serial, _Flow())
+            drawn, mixed, scored = drawn | known.drawn, mixed | known.mixed, scored | known.scored
+        for step in tensor.steps:
+            if step.kind == "sampled":
+                drawn |= {step}
+                continue
+            if self._ends(step):
+                continue
+            op = (step.fields or {}).get("op", "")
+            if op == "log_prob":
+                value = self._known.get(step.parents[-1].serial, _Flow()) if step.parents else _Flow()
+                scored |= value.drawn
+                continue
+            flows = [self._known.get(one.serial, _Flow()) for one in step.parents]
+            if op in _PRODUCTS and len(flows) == 2:
+                self._product(step, flows)
+            meets = any(
+                one.requires == YES and not flow.drawn for one, flow in zip(step.parents, flows, strict=True)
+            )
+            for flow in flows:
+                drawn, mixed, scored = drawn | flow.drawn, mixed | flow.mixed, scored | flow.scored
+            if meets:
+                mixed |= drawn
+        return _Flow(drawn, mixed, scored)
+
+    def _product(self, step: Origin, flows: list[_Flow]) -> None:
+        for score, signal, flow in zip(flows, reversed(step.parents), reversed(flows), strict=True):
+            if not score.scored or flow.scored or self._is_coefficient(signal):
+                continue
+            self.estimated |= score.scored
+            if (
+                signal.requires == YES
+                and signal.node is not None
+                and not any(self._stands_on(signal, one) for draw in score.scored for one in draw.parents)
+                and any(known for known in reach([signal.node]).leaves.values())
+            ):
+                self.attached.append((signal, step))
+
+    def _is_coefficient(self, tensor: Tensor) -> bool:
+        """Whether a tensor is made of learned values alone (a temperature), and not of data."""
+        ancestors = ancestors(tensor)
+        sources = [one for one in ancestors if not one.origin.parents]
+        return bool(sources) and all(one.parameter is True or one.requires == YES for one in sources)
+
+    def _stands_on(self, tensor: Tensor, other: Tensor) -> bool:
+        return any(one is other for one in ancestors(tensor))
+
+
+def ancestors(tensor: Tensor, most: int = _MOST_TENSORS) -> list[Tensor]:
+    """A tensor and what it was made of, as far as is looked."""
+    found: list[Tensor] = []
+    seen, work = {tensor.serial}, [tensor]
+    while work and len(found) < most:
+        here = work.pop()
+        found.append(here)
+        for one in (*(parent for step in here.steps for parent in step.parents), *here.either):
+            if one.serial not in seen:
+                seen.add(one.serial)
+                work.append(one)
+    return found
+
+
+def _also_reached(draw: Origin, whole: Reach) -> bool:
+    """Whether the backward certainly reached something that the distribution was made of, by another way."""
+    for parent in draw.parents:
+        edge = edge_of(parent)
+        if edge is None or parent.requires != YES:
+            continue
+        behind = reach([edge]).leaves
+        if any(sure and whole.leaves.get(leaf) is True for leaf, sure in behind.items()):
+            return True
+    return False
