@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gradtrail.interp.estimators import Estimators, ancestors
 from gradtrail.interp.frames import Frame
-from gradtrail.interp.graph import Reach
+from gradtrail.interp.graph import Pass
 from gradtrail.interp.values import MISSING, YES, Instance, Mapping, OneOf, Origin, Tensor
 
 _NEAR = 12
@@ -51,13 +51,14 @@ class Copies(Estimators):
             return parent if parent.parameter is True else None
         return None
 
-    def hear_backward(self, roots: list[Tensor], whole: Reach, node: Any, frame: Frame) -> None:
-        """After a backward: where the gradient came to followers."""
-        super().hear_backward(roots, whole, node, frame)
-        reached = {one for one, sure in whole.leaves.items() if sure and one.serial in self.followers}
+    def hear_backward(self, passed: Pass) -> None:
+        """At a backward: where the gradient comes to followers."""
+        super().hear_backward(passed)
+        leaves = passed.reach.leaves
+        reached = {one for one, sure in leaves.items() if sure and one.serial in self.followers}
         if not reached:
             return
-        for root in roots:
+        for root in passed.roots:
             for one in ancestors(root):
                 for parent in one.origin.parents:
                     if parent in reached:

@@ -90,6 +90,7 @@ class Core:
         self.layer: Any = None  # the library layer that is at work
         self.arms = 0  # how many branches that are only possible are open
         self.arms_of_loop = 0  # the same where the innermost loop began
+        self.calls_open = 0  # calls of modules that are running
         self.choices = 0  # how many values that are one of several are looked at, one after the other
         self.again = False  # a loop goes over a value that stands for several once more
         self.modes_before: list[tuple[Any, Any]] = []  # of the with-blocks whose manager is one of several
@@ -100,7 +101,14 @@ class Core:
         self.taken_for_roots: dict[
             int, int
         ] = {}  # of tensors behind a root: the time when it was last taken for one
-        self.kept: dict[int, tuple[Origin, Tensor]] = {}  # tensors with a graph, put into a list, by the node
+        self.taken_for_numbers: dict[
+            int, int
+        ] = {}  # of tensors: the time when `item()` was last asked of them
+        self.kept: dict[tuple[int, int], Any] = {}  # tensors with a graph, put into a list, by node and list
+        self.growing: dict[int, Any] = {}  # tensors whose graph goes back to earlier rounds, by the node
+        self.retained: dict[Any, tuple[Any, int]] = {}  # nodes that a backward has retained: where and when
+        self.evaluated: dict[int, Any] = {}  # results of modules in evaluation mode, by the node of the call
+        self.wrappers: dict[int, Instance] = {}  # DDP wrappers
         self.cuts: dict[int, tuple[Origin, tuple[Tensor, ...]]] = {}  # where gradients end, by the node
         self.steppers: dict[int, Instance] = {}  # optimizers that have made a step
         self.followers: dict[int, Any] = {}  # parameters that a share of others is mixed into, by serial
@@ -133,6 +141,7 @@ class Core:
         def note_mix(
             self, own: Tensor, values: tuple[Tensor, ...], whole: bool, node: Any, frame: Frame
         ) -> None: ...
+        def note_evaluated(self, module: Instance, result: Any, node: Any, frame: Frame) -> None: ...
         def tell_own_state(self, module: Instance, given: Any, node: Any, frame: Frame) -> None: ...
         def loop(self, node: Any, frame: Frame, rounds: Any, body: Any) -> int: ...
         def apply(

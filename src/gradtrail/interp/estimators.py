@@ -6,10 +6,9 @@ from it by its score, the log-probability of what was drawn, times a signal that
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from gradtrail.interp.frames import Frame
-from gradtrail.interp.graph import Reach, reach
+from gradtrail.interp.graph import Pass, Reach, reach
 from gradtrail.interp.libraries import Libraries
 from gradtrail.interp.values import YES, Origin, Tensor, edge_of
 from gradtrail.laws.distributions import REPARAMETERISED
@@ -40,29 +39,29 @@ class _Flow(NamedTuple):
 class Estimators(Libraries):
     """Looks at the losses that are made of draws."""
 
-    def hear_backward(self, roots: list[Tensor], whole: Reach, node: Any, frame: Frame) -> None:
-        """After a backward from `roots`, which reached `whole`."""
-        super().hear_backward(roots, whole, node, frame)
+    def hear_backward(self, passed: Pass) -> None:
+        """At a backward: the draws that its roots were made of."""
+        super().hear_backward(passed)
         if not any(cut.kind == "sampled" for cut, _ in self.cuts.values()):
             return
         flows = _Flows(self)
-        mixed = frozenset().union(*(flows.of(root).mixed for root in roots))
+        mixed = frozenset().union(*(flows.of(root).mixed for root in passed.roots))
         for factor, product in flows.attached:
             self.tell(
                 "score-times-attached",
                 product.node,
-                product.frame or frame,
-                self.seen(factor, product.node, product.frame or frame),
+                product.frame or passed.frame,
+                self.seen(factor, product.node, product.frame or passed.frame),
                 certainty="wrong",
             )
         for draw in sorted(mixed - flows.estimated, key=lambda one: one.serial):
             fields = draw.fields or {}
-            if fields.get("cls") in REPARAMETERISED and _also_reached(draw, whole):
+            if fields.get("cls") in REPARAMETERISED and _also_reached(draw, passed.reach):
                 self.tell(
                     "draw-without-gradient",
                     draw.node,
-                    draw.frame or frame,
-                    self.seen(draw.parents[0], draw.node, draw.frame or frame),
+                    draw.frame or passed.frame,
+                    self.seen(draw.parents[0], draw.node, draw.frame or passed.frame),
                     certainty="wrong",
                     distribution=fields["cls"],
                 )
@@ -145,8 +144,7 @@ class _Flows:
 
     def _is_coefficient(self, tensor: Tensor) -> bool:
         """Whether a tensor is made of learned values alone (a temperature), and not of data."""
-        ancestors = ancestors(tensor)
-        sources = [one for one in ancestors if not one.origin.parents]
+        sources = [one for one in ancestors(tensor) if not one.origin.parents]
         return bool(sources) and all(one.parameter is True or one.requires == YES for one in sources)
 
     def _stands_on(self, tensor: Tensor, other: Tensor) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.gradients import Mixed, Spent, state_of
@@ -45,6 +45,17 @@ class Reach:
         ] = []  # the joins that are certainly come to, each with all its branches tracked
         self.leaves: dict[Tensor, bool] = {}
         self.complete = True
+
+
+class Pass(NamedTuple):
+    """One backward: from which tensors, what it reaches, and how it was called."""
+
+    roots: tuple[Tensor, ...]
+    reach: Reach
+    retain: bool | None
+    create: bool | None
+    node: Any
+    frame: Frame
 
 
 def reach(
@@ -158,7 +169,7 @@ class Graph(Tensors):
         self._note_roots(roots)
         self._execute(walked, roots, node, frame, partial=inputs is not None)
         self._call_functions(walked, create, node, frame)
-        self.hear_backward(roots, whole, node, frame)
+        self.hear_backward(Pass(tuple(roots), whole, retain, create, node, frame))
         origin = self.origin("backward", node, frame)
         if retain is not True:
             for graph_node, sure in walked.nodes.items():
@@ -200,12 +211,13 @@ class Graph(Tensors):
             return frozenset()
         return frozenset(leaf for leaf, sure in walked.leaves.items() if sure and leaf not in others.leaves)
 
-    def hear_backward(self, roots: list[Tensor], whole: Reach, node: Any, frame: Frame) -> None:
-        """A backward from `roots` reaches `whole`: what the floors above want to know of it."""
+    def hear_backward(self, passed: Pass) -> None:
+        """A backward goes on: what the floors above want to know of it."""
 
     def _note_roots(self, roots: list[Tensor]) -> None:
         """What the roots of a backward were made of, across what carries no gradient."""
         work, seen = list(roots), {root.serial for root in roots}
+        self.taken_for_roots.update(dict.fromkeys(seen, self.count))
         while work:
             if len(seen) > _MOST_BEHIND_ROOTS:
                 self.roots_cut_off = True

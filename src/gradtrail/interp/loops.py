@@ -203,12 +203,14 @@ class Loops(Statements):
         A tensor whose graph goes back to an earlier round cannot: its fault may show in the third.
         """
         outline: dict[Location, Any] = {}
+        settles = True
         for location, (container, key, value) in self.heap.snapshot(level).items():
             if container is frame.names and key in counters:
                 continue
             if type(container) is dict:
                 if type(value) is Tensor and _carried(value, started, begun):
-                    return None
+                    self.note_growing(value, started)
+                    settles = False
                 outline[location] = _outline_of(value)
             elif key == "items":
                 outline[location] = tuple(_outline_of(item) for item in value[-1:])
@@ -216,7 +218,7 @@ class Loops(Statements):
                 outline[location] = value
             elif key == "grad":
                 outline[location] = value is None
-        return _Outline(outline)
+        return _Outline(outline) if settles else None
 
     def _loosen(self, level: int, frame: Frame) -> None:
         """Further rounds would go on as the last one: what grows or counts has no known length or value."""
@@ -320,6 +322,9 @@ class Loops(Statements):
         if found is not None and not supply and type(found[1]) is Supply:
             return found[0], found[1].make()
         return found
+
+    def note_growing(self, tensor: Tensor, started: int) -> None:
+        raise NotImplementedError
 
     def iterator_of(self, value: Any, node: Any, frame: Frame) -> Any:
         raise NotImplementedError

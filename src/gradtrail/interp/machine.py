@@ -54,7 +54,8 @@ class Machine(Reaching):
         self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
         self.unseen_backward, self.made_before = False, {}
         self.followers, self.followers_used, self.sharers = {}, {}, {}
-        self.taken_for_roots, self.kept, self.roots_cut_off = {}, {}, False
+        self.taken_for_roots, self.taken_for_numbers, self.roots_cut_off = {}, {}, False
+        self.kept, self.growing, self.retained, self.evaluated, self.wrappers = {}, {}, {}, {}, {}
         self.heap.push()
         self.cut_short = []
         try:
@@ -78,6 +79,8 @@ class Machine(Reaching):
         self.block(space.tree.body, frame)
         self.tell_unreached(frame)
         self.tell_kept(frame)
+        self.tell_growing(frame)
+        self.tell_evaluated(frame)
 
     def _within(self, steps: int, name: str, work: Callable[[], Any]) -> None:
         """Do `work` until it is done, its path ends, or its budget is spent."""

@@ -141,8 +141,10 @@ class ModuleMethods(Modules):
                 given = args[0] if args else keywords.get("mode", True)
                 on = given if type(given) is bool else None
             below = [one for _, one in machine.submodules(module)[0]]
+            origin = machine.origin("mode", node, frame, mode="train()" if on else "eval()")
             for one in (*below, *machine.branches_below(module)):
                 machine.heap.put(one.attributes, "training", BOOL if on is None else on)
+                machine.heap.put(one.state, "mode", origin if on is not None else UNKNOWN)
             return module
 
         return run

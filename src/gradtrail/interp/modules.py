@@ -519,6 +519,20 @@ class Modules(Trails):
     def m_call(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
+        self.calls_open += 1
+        try:
+            result = self._call_module(module, args, keywords, node, frame)
+        finally:
+            self.calls_open -= 1
+        if self.calls_open == 0 and not any(
+            type(one) is Tensor and one.requires & YES for one in (*args, *keywords.values())
+        ):
+            self.note_evaluated(module, result, node, frame)
+        return result
+
+    def _call_module(
+        self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
         self._check_made_here(module, node, frame)
         forward = module.cls.find("forward") if type(module.cls) is Class else MISSING
         if "forward" in module.attributes:

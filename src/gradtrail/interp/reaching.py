@@ -6,12 +6,12 @@ from typing import Any
 
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import reach
-from gradtrail.interp.copies import Copies
+from gradtrail.interp.keeping import Keeping
 from gradtrail.interp.models.optim import Built
-from gradtrail.interp.values import LEAF, YES, Instance, Origin, Tensor, edge_of
+from gradtrail.interp.values import YES, Instance, Origin, Tensor, edge_of
 
 
-class Reaching(Copies):
+class Reaching(Keeping):
     """Compares, at the end, what the optimizers hold with what the backward passes have reached."""
 
     def tell_unreached(self, frame: Frame) -> None:
@@ -37,34 +37,6 @@ class Reaching(Copies):
                 if id(cut.node) not in told:
                     told.add(id(cut.node))
                     self._tell_cut(instance, built, cut, tensors, len(held), frame)
-
-    def tell_kept(self, frame: Frame) -> None:
-        """Tensors that loops have put into lists with their graphs, and that no backward has taken from there."""
-        if self.unseen_backward or self.roots_cut_off or self.limits_told or not self.steppers:
-            return
-        for origin, tensor in self.kept.values():
-            if self.taken_for_roots.get(tensor.serial, 0) < origin.serial:
-                where = origin.frame or frame
-                self.tell(
-                    "graph-kept",
-                    origin.node,
-                    where,
-                    self.seen(tensor, origin.node, where),
-                    certainty="wasteful",
-                )
-
-    def note_kept(self, tensor: Tensor, container: Any, origin: Origin, frame: Frame) -> None:
-        """A tensor is put into a list that is older than all the loops that are running."""
-        begun: int | None = None
-        here: Frame | None = frame
-        while here is not None:
-            begun = here.loops[0][0].started if here.loops else begun
-            here = here.caller
-        made = getattr(container, "origin", None)
-        if begun is None or made is None or tensor.requires != YES or tensor.leaf & LEAF or tensor.many:
-            return
-        if made.serial <= begun and not self.modes.inference_mode:
-            self.kept[id(origin.node)] = (origin, tensor)
 
     def _is_missed(self, tensor: Tensor) -> bool:
         known = not tensor.many and not tensor.either and not tensor.part_of

@@ -62,6 +62,7 @@ SENTENCES: dict[str, str] = {
     "loaded": "load_state_dict writes the parameters in place",
     "backward": "this backward frees the graph",
     "backward-added": "this backward adds to them",
+    "mode": "`{mode}` is called here",
     "mixed": "what it follows is mixed into it here",
     "shared": "from here on both are the same memory",
     "cleared": "gradients are cleared here",

@@ -279,22 +279,22 @@ class ParameterNeverReached(Rule):
             bad="""
                 import torch
                 net = torch.nn.Linear(2, 1)
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
                 for _ in range(3):
                     level = net(torch.ones(1, 2)).round()  # error
                     optimizer.zero_grad()
-                    (level - 3).pow(2).sum().backward()
+                    (level - 30).pow(2).sum().backward()
                     optimizer.step()
             """,
             good="""
                 import torch
                 net = torch.nn.Linear(2, 1)
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
                 for _ in range(3):
                     level = net(torch.ones(1, 2))
                     level = level + (level.round() - level).detach()
                     optimizer.zero_grad()
-                    (level - 3).pow(2).sum().backward()
+                    (level - 30).pow(2).sum().backward()
                     optimizer.step()
             """,
             proof="net.weight.grad.abs().sum() == 0",
@@ -523,130 +523,3 @@ class ParameterNeverReached(Rule):
                 "use torch.stack, which keeps the graph, instead of making a new tensor of the values"
             )
         yield diagnostic(self, event, told, label, why=why, help=help)
-
-
-class GraphKeptInList(Rule):
-    """A loop collects tensors with their graphs, and no backward uses the collection.
-
-    ## Why it goes wrong
-
-    A tensor that requires grad holds the graph it was computed by, and through it the tensors that the graph has kept.
-    Each round adds another one, and memory grows from round to round.
-
-    ## What to do
-
-    Collect numbers, with `loss.item()`, or tensors without history, with `out.detach()`. Where nothing is trained run
-    the loop under `torch.no_grad()`.
-    """
-
-    name = "graph-kept-in-list"
-    severity = "warning"
-    words = (STEP,)
-    hears = ("graph-kept",)
-    examples = (
-        Example(
-            title="a history of losses",
-            bad="""
-                import torch
-                net = torch.nn.Linear(2, 1)
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-                history = []
-                for _ in range(3):
-                    loss = net(torch.ones(1, 2)).pow(2).sum()
-                    optimizer.zero_grad()
-                    loss.backward()
-                    optimizer.step()
-                    history.append(loss)  # error
-            """,
-            good="""
-                import torch
-                net = torch.nn.Linear(2, 1)
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-                history = []
-                for _ in range(3):
-                    loss = net(torch.ones(1, 2)).pow(2).sum()
-                    optimizer.zero_grad()
-                    loss.backward()
-                    optimizer.step()
-                    history.append(loss.detach())
-            """,
-            proof="history[0].grad_fn is not None",
-        ),
-    )
-    near_misses = (
-        NearMiss(
-            "losses of a loader, added up for one backward",
-            """
-                import torch
-                from torch.utils.data import DataLoader, TensorDataset
-                net = torch.nn.Linear(2, 1)
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-                losses = []
-                for (x,) in DataLoader(TensorDataset(torch.ones(8, 2)), batch_size=2):
-                    losses.append(net(x).pow(2).sum())
-                total = 0
-                for loss in losses:
-                    total = total + loss
-                optimizer.zero_grad()
-                total.backward()
-                optimizer.step()
-            """,
-            shown=False,
-        ),
-        NearMiss(
-            "losses that are added up for one backward",
-            """
-                import torch
-                net = torch.nn.Linear(2, 1)
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-                losses = []
-                for _ in range(3):
-                    losses.append(net(torch.ones(1, 2)).pow(2).sum())
-                optimizer.zero_grad()
-                torch.stack(losses).sum().backward()
-                optimizer.step()
-            """,
-        ),
-        NearMiss(
-            "the outputs of each step of a sequence",
-            """
-                import torch
-                cell = torch.nn.RNNCell(2, 2)
-                optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
-                for _ in range(3):
-                    h, outputs = torch.zeros(1, 2), []
-                    for _ in range(4):
-                        h = cell(torch.ones(1, 2), h)
-                        outputs.append(h)
-                    optimizer.zero_grad()
-                    sum(out.sum() for out in outputs).backward()
-                    optimizer.step()
-            """,
-        ),
-        NearMiss(
-            "numbers are collected",
-            """
-                import torch
-                net = torch.nn.Linear(2, 1)
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-                history = []
-                for _ in range(3):
-                    loss = net(torch.ones(1, 2)).pow(2).sum()
-                    optimizer.zero_grad()
-                    loss.backward()
-                    optimizer.step()
-                    history.append(loss.item())
-            """,
-        ),
-    )
-
-    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
-        name = name_of(event)
-        yield diagnostic(
-            self,
-            event,
-            text("`{name}` is collected with its graph, and no backward uses what is collected", name=name),
-            text("each round keeps another graph"),
-            why=text("a tensor that requires grad holds the graph that it was computed by"),
-            help=text("collect `{name}.detach()`, or the number `{name}.item()`", name=name),
-        )

@@ -207,9 +207,7 @@ def _dict(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 
 
 def _defaultdict(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    result = Mapping()
-    result.default = args[0] if args else MISSING
-    return result
+    return Mapping(default=args[0] if args else MISSING, origin=m.origin("written-down", node, frame))
 
 
 def _iter(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
@@ -878,6 +876,8 @@ def _mapping_method(
             return m.join(known, made)
         if name == "__getitem__" and value.default is not MISSING:
             made = m.call(value.default, [], {}, node, frame)
+            if type(made) is Sequence and made.origin is None:
+                made.origin = value.origin  # the program wrote down no other place
             m.put_entry(value, first, made)
             return made
         if key is not MISSING and exact:

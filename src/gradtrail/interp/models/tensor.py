@@ -83,7 +83,7 @@ def item(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: 
     taken = m.origin("number", node, frame, (args[0],), op="item")
     m.note_cut(taken, (args[0],))
     for one in (args[0], *args[0].either):
-        m.taken_for_roots[one.serial] = taken.serial  # a number for the log is all that was kept of it
+        m.taken_for_numbers[one.serial] = taken.serial
     kind = None if args[0].dtype is None else dtypes.category(args[0].dtype)
     return {"integer": INT, "bool": BOOL, "floating": FLOAT}.get(kind or "", NUMBER)
 

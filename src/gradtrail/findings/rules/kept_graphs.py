@@ -1,0 +1,488 @@
+"""Graphs that are kept longer than anyone uses them: in lists, in sums, by `retain_graph`, in evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+from gradtrail.source.words import Word
+
+STEP = Word(rb"\.step\(\)", file=rb"\.backward\(")
+
+
+class GraphKeptInList(Rule):
+    """A loop collects tensors with their graphs, and no backward uses the collection.
+
+    ## Why it goes wrong
+
+    A tensor that requires grad holds the graph it was computed by, and through it the tensors that the graph has kept.
+    Each round adds another one, and memory grows from round to round.
+
+    ## What to do
+
+    Collect numbers, with `loss.item()`, or tensors without history, with `out.detach()`. Where nothing is trained run
+    the loop under `torch.no_grad()`.
+    """
+
+    name = "graph-kept-in-list"
+    severity = "warning"
+    words = (STEP,)
+    hears = ("graph-kept",)
+    examples = (
+        Example(
+            title="a history of losses",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                history = []
+                for _ in range(3):
+                    loss = net(torch.ones(1, 2)).pow(2).sum()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    history.append(loss)  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                history = []
+                for _ in range(3):
+                    loss = net(torch.ones(1, 2)).pow(2).sum()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    history.append(loss.detach())
+            """,
+            proof="history[0].grad_fn is not None",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "losses of a loader, added up for one backward",
+            """
+                import torch
+                from torch.utils.data import DataLoader, TensorDataset
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                losses = []
+                for (x,) in DataLoader(TensorDataset(torch.ones(8, 2)), batch_size=2):
+                    losses.append(net(x).pow(2).sum())
+                total = 0
+                for loss in losses:
+                    total = total + loss
+                optimizer.zero_grad()
+                total.backward()
+                optimizer.step()
+            """,
+            shown=False,
+        ),
+        NearMiss(
+            "losses that are added up for one backward",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                losses = []
+                for _ in range(3):
+                    losses.append(net(torch.ones(1, 2)).pow(2).sum())
+                optimizer.zero_grad()
+                torch.stack(losses).sum().backward()
+                optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "the outputs of each step of a sequence",
+            """
+                import torch
+                cell = torch.nn.RNNCell(2, 2)
+                optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+                for _ in range(3):
+                    h, outputs = torch.zeros(1, 2), []
+                    for _ in range(4):
+                        h = cell(torch.ones(1, 2), h)
+                        outputs.append(h)
+                    optimizer.zero_grad()
+                    sum(out.sum() for out in outputs).backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "numbers are collected",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                history = []
+                for _ in range(3):
+                    loss = net(torch.ones(1, 2)).pow(2).sum()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    history.append(loss.item())
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is collected with its graph, and no backward uses what is collected", name=name),
+            text("each round keeps another graph"),
+            why=text("a tensor that requires grad holds the graph that it was computed by"),
+            help=text("collect `{name}.detach()`, or the number `{name}.item()`", name=name),
+        )
+
+
+class GraphGrowsWithRounds(Rule):
+    """A value carries its graph from round to round, for no backward.
+
+    ## Why it goes wrong
+
+    `total += loss` of a loss that requires grad makes the sum's graph hold that of every round. Memory grows with each
+    of them, until the sum is dropped.
+
+    ## What to do
+
+    Sum up numbers, `total += loss.item()`, or tensors without history, `total += loss.detach()`.
+    """
+
+    name = "graph-grows-with-rounds"
+    severity = "warning"
+    words = (STEP,)
+    hears = ("graph-grows",)
+    examples = (
+        Example(
+            title="a sum of losses",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                total = 0
+                for _ in range(10):
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    total += loss  # error
+                print(total.item() / 10)
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                total = 0
+                for _ in range(10):
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    total += loss.detach()
+                print(total.item() / 10)
+            """,
+            proof="total.requires_grad",
+        ),
+        Example(
+            title="a moving average in an object",
+            bad="""
+                import torch
+                class Meter:
+                    value = None
+                    def update(self, loss):
+                        if self.value is None:
+                            self.value = loss
+                        else:
+                            self.value = 0.9 * self.value + 0.1 * loss  # error
+                net, meter = torch.nn.Linear(2, 1), Meter()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(10):
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    meter.update(loss)
+            """,
+            good="""
+                import torch
+                class Meter:
+                    value = None
+                    def update(self, loss):
+                        if self.value is None:
+                            self.value = loss
+                        else:
+                            self.value = 0.9 * self.value + 0.1 * loss
+                net, meter = torch.nn.Linear(2, 1), Meter()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(10):
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    meter.update(loss.detach())
+            """,
+            proof="meter.value.requires_grad",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "the sum is what is trained on",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    total = 0
+                    for _ in range(10):
+                        total += net(torch.ones(4, 2)).pow(2).mean()
+                    optimizer.zero_grad()
+                    total.backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "a hidden state that the next loss goes back through",
+            """
+                import torch
+                cell = torch.nn.GRUCell(2, 2)
+                optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+                for _ in range(3):
+                    hidden = torch.zeros(1, 2)
+                    for _ in range(5):
+                        hidden = cell(torch.ones(1, 2), hidden)
+                    optimizer.zero_grad()
+                    hidden.sum().backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "under no_grad",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                total = 0
+                for _ in range(10):
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    with torch.no_grad():
+                        total += loss
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("the graph of `{name}` grows with every round, and no backward comes by it", name=name),
+            text("what the rounds before have recorded stays in memory"),
+            why=text("a tensor that requires grad holds the graph that it was computed by"),
+            help=text("add a number, with `item()`, or a tensor without history, with `detach()`"),
+        )
+
+
+class GraphWalkedAgain(Rule):
+    """Every backward goes through the graphs of the rounds before once more.
+
+    ## Why it goes wrong
+
+    What one round computes goes into the next, and `retain_graph=True` keeps the graphs of all of them. Each backward
+    walks the whole past again and adds its gradients again: memory grows with the number of rounds, time with its
+    square.
+
+    ## What to do
+
+    Detach what is carried from one round to the next, and leave `retain_graph` out. To learn through all rounds, add up
+    their losses and call backward once.
+    """
+
+    name = "graph-walked-again"
+    severity = "warning"
+    words = (Word(rb"retain_graph ?= ?True"),)
+    hears = ("graph-walked-again",)
+    examples = (
+        Example(
+            title="a hidden state that is carried",
+            bad="""
+                import torch
+                cell = torch.nn.Linear(2, 2)
+                hidden = torch.zeros(1, 2)
+                for _ in range(4):
+                    hidden = cell(hidden).tanh()  # cause
+                    hidden.sum().backward(retain_graph=True)  # error
+            """,
+            good="""
+                import torch
+                cell = torch.nn.Linear(2, 2)
+                hidden = torch.zeros(1, 2)
+                for _ in range(4):
+                    hidden = cell(hidden.detach()).tanh()
+                    hidden.sum().backward()
+            """,
+            proof="hidden.grad_fn.next_functions[0][0].next_functions[1][0] is not None",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "one graph, walked once for each row of a Jacobian",
+            """
+                import torch
+                net = torch.nn.Linear(2, 3)
+                out = net(torch.ones(2))
+                for row in range(3):
+                    net.zero_grad()
+                    out[row].backward(retain_graph=True)
+            """,
+        ),
+        NearMiss(
+            "two losses of one forward",
+            """
+                import torch
+                net, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                for _ in range(4):
+                    out = net(torch.ones(1, 2))
+                    critic(out).sum().backward(retain_graph=True)
+                    out.sum().backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "each backward of `{name}` walks the graphs of all rounds before again", name=name_of(event)
+            ),
+            text("retain_graph=True keeps them"),
+            why=text("a backward goes as far back as the graph goes"),
+            help=text("detach what is carried from round to round, and leave retain_graph out"),
+        )
+
+
+class EvaluationRecorded(Rule):
+    """A module in evaluation mode is called with grad mode on, for no backward.
+
+    ## Why it goes wrong
+
+    `eval()` changes what dropout and batch normalisation do, not whether operations are recorded. Each call builds a
+    graph and keeps what it would need for a backward, for as long as the result is kept.
+
+    ## What to do
+
+    Evaluate under `torch.no_grad()` or `torch.inference_mode()`.
+    """
+
+    name = "evaluation-recorded"
+    severity = "warning"
+    words = (Word(rb"\.eval\(\)", file=rb"\.backward\("),)
+    hears = ("evaluation-recorded",)
+    examples = (
+        Example(
+            title="outputs collected in evaluation",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                def evaluate():
+                    net.eval()
+                    found = []
+                    for _ in range(3):
+                        found.append(net(torch.ones(4, 2)))  # error
+                    net.train()
+                    return found
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    found = evaluate()
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                @torch.no_grad()
+                def evaluate():
+                    net.eval()
+                    found = []
+                    for _ in range(3):
+                        found.append(net(torch.ones(4, 2)))
+                    net.train()
+                    return found
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    found = evaluate()
+            """,
+            proof="found[0].requires_grad",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "what the eye of the model falls on: a backward in evaluation mode",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    net.train()
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    net.eval()
+                    x = torch.ones(4, 2, requires_grad=True)
+                    net(x).sum().backward()
+            """,
+        ),
+        NearMiss(
+            "features of a frozen network",
+            """
+                import torch
+                backbone, head = torch.nn.Linear(2, 2).requires_grad_(False).eval(), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    head(backbone(torch.ones(4, 2))).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "trained in evaluation mode, to keep the statistics of the batch normalisation",
+            """
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 1))
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                net.eval()
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        module = str(event.fields["module"])
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "`{module}` is evaluated with grad mode on: a graph is recorded that nobody uses",
+                module=module,
+            ),
+            text("the result requires grad"),
+            why=text("`eval()` does not switch grad mode off"),
+            help=text("evaluate under `torch.no_grad()`"),
+        )
