@@ -109,6 +109,15 @@ class Core:
         self.retained: dict[Any, tuple[Any, int]] = {}  # nodes that a backward has retained: where and when
         self.evaluated: dict[int, Any] = {}  # results of modules in evaluation mode, by the node of the call
         self.wrappers: dict[int, Instance] = {}  # DDP wrappers
+        self.through_wrapper: dict[int, set[int]] = {}  # serials of what their forwards have given
+        self.optimizers: dict[int, Instance] = {}
+        self.in_loops: dict[int, Origin] = {}  # the first backward in a loop that reaches a leaf
+        self.moved: set[int] = set()  # serials of tensors that a step was made for
+        self.addends: dict[int, list[Any]] = {}  # what was added to a leaf's gradient since it was cleared
+        self.behaviours: dict[int, list[Any]] = {}  # calls of layers of two modes since the last backward
+        self.trained_in_mode: dict[tuple[int, int, int], bool] = {}
+        self.skipped: dict[int, tuple[Any, Frame]] = {}  # conditions that were false
+        self.taken: set[int] = set()  # conditions that were true, or may have been
         self.cuts: dict[int, tuple[Origin, tuple[Tensor, ...]]] = {}  # where gradients end, by the node
         self.steppers: dict[int, Instance] = {}  # optimizers that have made a step
         self.followers: dict[int, Any] = {}  # parameters that a share of others is mixed into, by serial
@@ -142,6 +151,8 @@ class Core:
             self, own: Tensor, values: tuple[Tensor, ...], whole: bool, node: Any, frame: Frame
         ) -> None: ...
         def note_evaluated(self, module: Instance, result: Any, node: Any, frame: Frame) -> None: ...
+        def note_cleared(self, tensors: list[Tensor]) -> None: ...
+        def note_behaviour(self, module: Instance, given: Tensor) -> None: ...
         def tell_own_state(self, module: Instance, given: Any, node: Any, frame: Frame) -> None: ...
         def loop(self, node: Any, frame: Frame, rounds: Any, body: Any) -> int: ...
         def apply(

@@ -48,12 +48,16 @@ class Reach:
 
 
 class Pass(NamedTuple):
-    """One backward: from which tensors, what it reaches, and how it was called."""
+    """One backward: from which tensors, what it reaches, and how it was called.
+
+    `accumulate` is False where the gradients are handed out and not added to `.grad`.
+    """
 
     roots: tuple[Tensor, ...]
     reach: Reach
     retain: bool | None
     create: bool | None
+    accumulate: bool
     node: Any
     frame: Frame
 
@@ -169,7 +173,7 @@ class Graph(Tensors):
         self._note_roots(roots)
         self._execute(walked, roots, node, frame, partial=inputs is not None)
         self._call_functions(walked, create, node, frame)
-        self.hear_backward(Pass(tuple(roots), whole, retain, create, node, frame))
+        self.hear_backward(Pass(tuple(roots), whole, retain, create, accumulate, node, frame))
         origin = self.origin("backward", node, frame)
         if retain is not True:
             for graph_node, sure in walked.nodes.items():

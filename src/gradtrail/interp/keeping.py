@@ -28,7 +28,7 @@ class Keeping(Copies):
 
     def note_kept(self, tensor: Tensor, container: Any, origin: Origin, frame: Frame) -> None:
         """A tensor is put into a list that is older than all the loops that are running."""
-        begun = _first_loop(frame)
+        begun = first_loop(frame)
         made = getattr(container, "origin", None)
         if begun is None or made is None or tensor.requires != YES or tensor.leaf & LEAF or tensor.many:
             return
@@ -135,7 +135,7 @@ class Keeping(Copies):
         tensors = [
             one for one in values if type(one) is Tensor and one.requires == YES and one.node is not None
         ]
-        if tensors and _first_loop(frame) is not None:
+        if tensors and first_loop(frame) is not None:
             self.evaluated.setdefault(id(node), []).append((module, tensors, node, frame))
 
     def tell_evaluated(self, frame: Frame) -> None:
@@ -163,7 +163,7 @@ def _holds(container: Any, tensor: Tensor) -> bool:
     )
 
 
-def _first_loop(frame: Frame) -> int | None:
+def first_loop(frame: Frame) -> int | None:
     """When the outermost of the loops that are running began."""
     begun: int | None = None
     here: Frame | None = frame

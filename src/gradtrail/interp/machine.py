@@ -54,8 +54,11 @@ class Machine(Reaching):
         self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
         self.unseen_backward, self.made_before = False, {}
         self.followers, self.followers_used, self.sharers = {}, {}, {}
+        self.optimizers, self.in_loops, self.moved, self.addends = {}, {}, set(), {}
+        self.behaviours, self.trained_in_mode, self.skipped, self.taken = {}, {}, {}, set()
         self.taken_for_roots, self.taken_for_numbers, self.roots_cut_off = {}, {}, False
         self.kept, self.growing, self.retained, self.evaluated, self.wrappers = {}, {}, {}, {}, {}
+        self.through_wrapper = {}
         self.heap.push()
         self.cut_short = []
         try:
@@ -81,6 +84,7 @@ class Machine(Reaching):
         self.tell_kept(frame)
         self.tell_growing(frame)
         self.tell_evaluated(frame)
+        self.tell_never_stepped(frame)
 
     def _within(self, steps: int, name: str, work: Callable[[], Any]) -> None:
         """Do `work` until it is done, its path ends, or its budget is spent."""

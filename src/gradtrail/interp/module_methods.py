@@ -170,6 +170,7 @@ class ModuleMethods(Modules):
 
     def clear_gradients(self, tensors: list[Tensor], to_none: Any, origin: Origin) -> None:
         """`zero_grad()` at `origin`."""
+        self.note_cleared(tensors)
         for tensor in tensors:
             if type(tensor.grad) is Tensor:
                 self.heap.put(tensor.grad, "spent", None)

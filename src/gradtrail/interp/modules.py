@@ -46,6 +46,9 @@ MODULE_BASES = frozenset(
     )
 )  # fmt: skip
 
+_OF_TWO_MODES = ("Dropout", "AlphaDropout", "FeatureAlphaDropout", "BatchNorm", "SyncBatchNorm")
+"""Layers that are other ones in evaluation."""
+
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"))
 
 
@@ -619,6 +622,8 @@ class Modules(Trails):
                 given[law.call_args[index]] = value
         given.update(keywords)
         given = {name: self.settle(value) for name, value in given.items()}
+        if name.startswith(_OF_TWO_MODES) and type(first := next(iter(given.values()), None)) is Tensor:
+            self.note_behaviour(module, first)
         if law.call:
             passed = {}
             for parameter, source in law.passes:

@@ -6,12 +6,12 @@ from typing import Any
 
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import reach
-from gradtrail.interp.keeping import Keeping
 from gradtrail.interp.models.optim import Built
+from gradtrail.interp.stepping import Stepping
 from gradtrail.interp.values import YES, Instance, Origin, Tensor, edge_of
 
 
-class Reaching(Keeping):
+class Reaching(Stepping):
     """Compares, at the end, what the optimizers hold with what the backward passes have reached."""
 
     def tell_unreached(self, frame: Frame) -> None:

@@ -438,6 +438,10 @@ class Statements(Core):
     def s_if(self, node: ast.If, frame: Frame) -> int:
         test = self.evaluate(node.test, frame)
         answer = self.truth(test)
+        if answer is False:
+            self.skipped.setdefault(id(node), (node, frame))
+        else:
+            self.taken.add(id(node))
         if answer is not None:
             self.narrow(node.test, answer, frame)
             return self.block(node.body if answer else node.orelse, frame)

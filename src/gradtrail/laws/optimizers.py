@@ -327,3 +327,8 @@ def _duplicate(seen: ParamsSeen, path: tuple[int, ...]) -> OptimizerRefusal | No
             return _refuse("optimizer-duplicate", (*path, index), raises=False)
         known.add(identity)
     return None
+
+
+SCALE_MATTERS = ("SGD", "ASGD")
+"""Optimizers whose step is as long as the gradient is large. The others divide by a measure of the gradient's own
+size, so that twice the gradient makes much the same step."""

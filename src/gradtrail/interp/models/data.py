@@ -276,6 +276,8 @@ def data_parallel(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fram
     result.state["find_unused"] = keywords.get("find_unused_parameters", False)
     result.state["forwards"] = 0
     result.opened = not complete
+    if ddp:
+        m.wrappers[result.serial] = result
     return result
 
 
@@ -294,6 +296,7 @@ def forward_of_ddp(m: Any, wrapper: Instance, args: Args, keywords: Keywords, no
             m.refuse("ddp-unused", node, frame, m.seen(unused[0][1], node, frame), names=tuple(name for name, _ in unused),
                      trail=_choosing_step(m, module, node, frame, unused))  # fmt: skip
     result = m.call_method(module, "__call__", args, keywords, node, frame)
+    m.note_forward(wrapper, result)
     if m.modes.grad_mode and wrapper.state.get("ddp"):
         m.heap.put(wrapper.state, "last", {tensor: tensor.grad for _, tensor in m.parameters_of(module)[0]})
         m.heap.put(wrapper.state, "result", result)

@@ -60,6 +60,7 @@ def build(
     built.fused = flag(m.settle(keywords.get("fused")))
     whole, subjects = _seen_params(m, params, built, node, frame)
     built.covers = _modules_asked(m, params, _params_expression(node), frame)
+    m.optimizers[instance.serial] = instance
     m.heap.put(instance.state, "built", built)
     m.heap.put(instance.state, "groups", _groups_value(built))
     m.heap.put(instance.attributes, "param_groups", _groups_value(built))

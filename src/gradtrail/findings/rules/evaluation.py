@@ -1,0 +1,243 @@
+"""Evaluation mode: what it does not switch off, and what leaves it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+from gradtrail.source.words import Word
+
+
+class EvaluationRecorded(Rule):
+    """A module in evaluation mode is called with grad mode on, for no backward.
+
+    ## Why it goes wrong
+
+    `eval()` changes what dropout and batch normalisation do, not whether operations are recorded. Each call builds a
+    graph and keeps what it would need for a backward, for as long as the result is kept.
+
+    ## What to do
+
+    Evaluate under `torch.no_grad()` or `torch.inference_mode()`.
+    """
+
+    name = "evaluation-recorded"
+    severity = "warning"
+    words = (Word(rb"\.eval\(\)", file=rb"\.backward\("),)
+    hears = ("evaluation-recorded",)
+    examples = (
+        Example(
+            title="outputs collected in evaluation",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                def evaluate():
+                    net.eval()
+                    found = []
+                    for _ in range(3):
+                        found.append(net(torch.ones(4, 2)))  # error
+                    net.train()
+                    return found
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    found = evaluate()
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                @torch.no_grad()
+                def evaluate():
+                    net.eval()
+                    found = []
+                    for _ in range(3):
+                        found.append(net(torch.ones(4, 2)))
+                    net.train()
+                    return found
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    found = evaluate()
+            """,
+            proof="found[0].requires_grad",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "what the eye of the model falls on: a backward in evaluation mode",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    net.train()
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    net.eval()
+                    x = torch.ones(4, 2, requires_grad=True)
+                    net(x).sum().backward()
+            """,
+        ),
+        NearMiss(
+            "features of a frozen network",
+            """
+                import torch
+                backbone, head = torch.nn.Linear(2, 2).requires_grad_(False).eval(), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    head(backbone(torch.ones(4, 2))).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "trained in evaluation mode, to keep the statistics of the batch normalisation",
+            """
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 1))
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                net.eval()
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        module = str(event.fields["module"])
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "`{module}` is evaluated with grad mode on: a graph is recorded that nobody uses",
+                module=module,
+            ),
+            text("the result requires grad"),
+            why=text("`eval()` does not switch grad mode off"),
+            help=text("evaluate under `torch.no_grad()`"),
+        )
+
+
+class EvaluationLeftOn(Rule):
+    """After the first round a model is trained in evaluation mode.
+
+    ## Why it goes wrong
+
+    `eval()` holds until `train()` is called. Dropout lets everything through from then on, and batch normalisation
+    neither uses nor updates the statistics of the batches that the model is trained on.
+
+    ## What to do
+
+    Call `model.train()` at the beginning of each round, before the batches.
+    """
+
+    name = "evaluation-left-on"
+    severity = "warning"
+    words = (Word(rb"\.eval\(\)", file=rb"\.backward\("),)
+    hears = ("evaluation-left-on",)
+    examples = (
+        Example(
+            title="train() is called once, before the loop",
+            bad="""
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1))
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                net.train()
+                modes = []
+                for _ in range(3):
+                    modes.append(net.training)
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    net.eval()  # error
+                    with torch.no_grad():
+                        print(net(torch.ones(4, 2)).mean())
+            """,
+            good="""
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1))
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                modes = []
+                for _ in range(3):
+                    net.train()
+                    modes.append(net.training)
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    net.eval()
+                    with torch.no_grad():
+                        print(net(torch.ones(4, 2)).mean())
+            """,
+            proof="modes == [True, False, False]",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "first trained, then tuned with the statistics kept",
+            """
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.BatchNorm1d(8), torch.nn.Linear(8, 1))
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                net.eval()
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "a model in which evaluation changes nothing",
+            """
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    net.eval()
+            """,
+        ),
+        NearMiss(
+            "train() after each evaluation",
+            """
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1))
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    net.eval()
+                    with torch.no_grad():
+                        print(net(torch.ones(4, 2)).mean())
+                    net.train()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        yield diagnostic(
+            self,
+            event,
+            text("evaluation mode stays on: the rounds after this train in it"),
+            text("no train() follows before the next backward"),
+            why=text("`eval()` holds until `train()` is called"),
+            help=text("call `train()` at the beginning of each round"),
+        )

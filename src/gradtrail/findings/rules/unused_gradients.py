@@ -1,0 +1,340 @@
+"""Gradients that no step uses as they are: never stepped, cleared too early, summed where a mean was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.rule import Example, NearMiss, Rule
+from gradtrail.findings.telling import diagnostic
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.text import text
+from gradtrail.source.words import Word
+
+BACKWARD = Word(rb"\.backward\(", file=rb"optim")
+
+
+class OptimizerNeverStepped(Rule):
+    """An optimizer gets gradients round by round and never makes a step.
+
+    ## Why it goes wrong
+
+    `backward` only computes gradients; `optimizer.step()` moves the parameters. Without it, or under a condition that
+    is never true, the loop runs and nothing learns.
+
+    ## What to do
+
+    Call `optimizer.step()` after the backward. Where gradients of several batches are added up, step at the last batch
+    as well.
+    """
+
+    name = "optimizer-never-stepped"
+    severity = "warning"
+    words = (BACKWARD,)
+    hears = ("never-stepped",)
+    examples = (
+        Example(
+            title="the window is longer than the data",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                first = net.weight.detach().clone()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for number, x in enumerate(torch.ones(6, 4, 2)):
+                    (net(x).pow(2).mean() / 8).backward()  # cause
+                    if (number + 1) % 8 == 0:  # error
+                        optimizer.step()
+                        optimizer.zero_grad()
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                first = net.weight.detach().clone()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for number, x in enumerate(torch.ones(6, 4, 2)):
+                    (net(x).pow(2).mean() / 3).backward()
+                    if (number + 1) % 3 == 0:
+                        optimizer.step()
+                        optimizer.zero_grad()
+            """,
+            proof="torch.equal(net.weight, first)",
+        ),
+        Example(
+            title="step is left out",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                first = net.weight.detach().clone()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)  # error
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()  # cause
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                first = net.weight.detach().clone()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="torch.equal(net.weight, first)",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "one backward outside of any loop, to look at gradients",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                net(torch.ones(4, 2)).pow(2).mean().backward()
+                print(net.weight.grad)
+            """,
+        ),
+        NearMiss(
+            "another optimizer moves the same parameters",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                warm = torch.optim.SGD(net.parameters(), lr=0.1)
+                optimizer = torch.optim.Adam(net.parameters())
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "code that is not here makes the step",
+            """
+                import operator
+                import torch
+                advance = operator.methodcaller("step")
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    advance(optimizer)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        optimizer = str(event.fields["optimizer"])
+        skipped = event.fields["skipped"] is True
+        yield diagnostic(
+            self,
+            event,
+            text("{optimizer} never makes a step: the gradients are thrown away", optimizer=optimizer),
+            text("this is never true here, and the step stands behind it")
+            if skipped
+            else text("made here, and no step of it follows"),
+            why=text("`backward` computes gradients; only `step` moves parameters"),
+            help=text("step at the last round too, or every fewer rounds")
+            if skipped
+            else text("call `step()` after the backward"),
+        )
+
+
+class GradientClearedBeforeStep(Rule):
+    """Gradients are cleared between the backward and the step.
+
+    ## Why it goes wrong
+
+    `zero_grad()` sets every `.grad` to None, and a step skips parameters that have none.
+
+    ## What to do
+
+    Clear before the backward, or after the step.
+    """
+
+    name = "gradient-cleared-before-step"
+    severity = "warning"
+    words = (BACKWARD,)
+    hears = ("cleared-before-step",)
+    examples = (
+        Example(
+            title="zero_grad in the wrong place",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                first = net.weight.detach().clone()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    net(torch.ones(4, 2)).pow(2).mean().backward()  # cause
+                    optimizer.zero_grad()  # error
+                    optimizer.step()  # cause
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                first = net.weight.detach().clone()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="torch.equal(net.weight, first)",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "cleared after the step",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
+            """,
+        ),
+        NearMiss(
+            "one network's gradients are cleared, the other's step follows",
+            """
+                import torch
+                generator, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                of_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
+                of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
+                for _ in range(3):
+                    critic(generator(torch.ones(1, 2))).sum().backward()
+                    of_critic.zero_grad()
+                    of_generator.step()
+                    of_generator.zero_grad()
+                    critic(torch.ones(1, 2)).sum().backward()
+                    of_critic.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        optimizer = str(event.fields["optimizer"])
+        yield diagnostic(
+            self,
+            event,
+            text("gradients are cleared before {optimizer} has used them", optimizer=optimizer),
+            text("the step after this finds none"),
+            why=text("a step skips parameters whose `.grad` is None"),
+            help=text("clear before the backward, or after the step"),
+        )
+
+
+class AccumulationNotScaled(Rule):
+    """The means over parts of a batch are added up for one step, not averaged.
+
+    ## Why it goes wrong
+
+    The gradients of each backward are added. The sum of the means over `n` parts is `n` times the mean over all of
+    them, and the step of plain gradient descent is `n` times as long.
+
+    ## What to do
+
+    Divide each loss by the number of parts before its backward.
+    """
+
+    name = "accumulation-not-scaled"
+    severity = "warning"
+    words = (BACKWARD,)
+    hears = ("sum-of-means",)
+    examples = (
+        Example(
+            title="the parts of one batch",
+            bad="""
+                import torch
+                net, x, y = torch.nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                optimizer.zero_grad()
+                for part, aim in zip(x.chunk(4), y.chunk(4)):
+                    loss = torch.nn.functional.mse_loss(net(part), aim)  # cause
+                    loss.backward()  # error
+                whole = torch.autograd.grad(torch.nn.functional.mse_loss(net(x), y), net.weight)[0]
+                ratio = (net.weight.grad / whole).mean()
+                optimizer.step()
+            """,
+            good="""
+                import torch
+                net, x, y = torch.nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                optimizer.zero_grad()
+                for part, aim in zip(x.chunk(4), y.chunk(4)):
+                    loss = torch.nn.functional.mse_loss(net(part), aim) / 4
+                    loss.backward()
+                whole = torch.autograd.grad(torch.nn.functional.mse_loss(net(x), y), net.weight)[0]
+                ratio = (net.weight.grad / whole).mean()
+                optimizer.step()
+            """,
+            proof="abs(ratio - 4) < 0.01",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "sums instead of means",
+            """
+                import torch
+                net, x, y = torch.nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                optimizer.zero_grad()
+                for part, aim in zip(x.chunk(4), y.chunk(4)):
+                    torch.nn.functional.mse_loss(net(part), aim, reduction="sum").backward()
+                optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "an optimizer to which the scale is nothing",
+            """
+                import torch
+                net, x, y = torch.nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8, 1)
+                optimizer = torch.optim.Adam(net.parameters())
+                optimizer.zero_grad()
+                for part, aim in zip(x.chunk(4), y.chunk(4)):
+                    torch.nn.functional.mse_loss(net(part), aim).backward()
+                optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "a step for each part",
+            """
+                import torch
+                net, x, y = torch.nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for part, aim in zip(x.chunk(4), y.chunk(4)):
+                    optimizer.zero_grad()
+                    torch.nn.functional.mse_loss(net(part), aim).backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "the losses of two tasks on one batch",
+            """
+                import torch
+                net, x, y = torch.nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for part, aim in zip(x.chunk(4), y.chunk(4)):
+                    optimizer.zero_grad()
+                    for task in range(2):
+                        torch.nn.functional.mse_loss(net(part), aim + task).backward()
+                    optimizer.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        yield diagnostic(
+            self,
+            event,
+            text("means over the parts of a batch are added up for one step, not averaged")
+            if event.fields["of_one"] is True
+            else text("means over several batches are added up for one step, not averaged"),
+            text("each backward adds the gradient of this mean"),
+            why=text(
+                "a sum of `n` means is `n` times their mean, and so is the step of plain gradient descent"
+            ),
+            help=text("divide this loss by the number of backward passes to one step"),
+        )

@@ -1,0 +1,229 @@
+"""What becomes of gradients between one step and the next: cleared unused, never used, summed up, or of two modes."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+
+from gradtrail.interp.estimators import ancestors
+from gradtrail.interp.frames import Frame
+from gradtrail.interp.graph import Pass
+from gradtrail.interp.keeping import first_loop
+from gradtrail.interp.models.optim import Built
+from gradtrail.interp.replicas import Replicas
+from gradtrail.interp.values import NO, Instance, Origin, Tensor
+from gradtrail.laws.optimizers import SCALE_MATTERS
+
+
+class _Addend(NamedTuple):
+    """A backward of a mean, and the batch that it is the mean over."""
+
+    node: Any
+    origin: Origin
+    batch: Tensor
+
+
+class _Behaviour(NamedTuple):
+    """One call of a layer that is another one in evaluation."""
+
+    training: Any
+    mode: Origin | None
+    given: Tensor
+
+
+class Stepping(Replicas):
+    """Follows the gradients of what the optimizers hold."""
+
+    # Never a step
+
+    def tell_never_stepped(self, frame: Frame) -> None:
+        """Optimizers that got gradients in a loop and have not made one step."""
+        if self.unseen_backward or self.limits_told:
+            return
+        for instance in self.optimizers.values():
+            built = instance.state.get("built")
+            if instance.serial in self.steppers or instance.opened or not isinstance(built, Built):
+                continue
+            held = [one for group in built.groups for one in group]
+            reached = [one for one in held if one.serial in self.in_loops]
+            if not built.complete or not reached or any(one.serial in self.moved for one in held):
+                continue
+            skipped = self._skipped_step(instance)
+            place, where = skipped if skipped is not None else (built.at.node, built.at.frame or frame)
+            self.tell("never-stepped", place, where, None, certainty="wrong", skipped=skipped is not None,
+                      trail=self.steps_of([built.at, self.in_loops[reached[0].serial]], frame),
+                      optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+    def _skipped_step(self, instance: Instance) -> tuple[Any, Frame] | None:
+        """The condition that has kept an optimizer's step from being made, where it is known."""
+        for node, frame in self.skipped.values():
+            if id(node) in self.taken:
+                continue
+            part: Any
+            for part in (one for statement in node.body for one in ast.walk(statement)):
+                calls = (
+                    type(part) is ast.Call and type(part.func) is ast.Attribute and part.func.attr == "step"
+                )
+                if calls and self.known_value(part.func.value, frame) is instance:
+                    return node.test, frame
+        return None
+
+    # What a backward leaves
+
+    def hear_backward(self, passed: Pass) -> None:
+        """At a backward: what it adds to which gradients, in which mode the layers behind it were."""
+        super().hear_backward(passed)
+        if not passed.accumulate:
+            return
+        if first_loop(passed.frame) is not None:
+            origin = self.origin("backward-adds", passed.node, passed.frame)
+            for leaf, sure in passed.reach.leaves.items():
+                if sure:
+                    self.in_loops.setdefault(leaf.serial, origin)
+        self._note_addend(passed)
+        self._compare_modes(passed)
+
+    def _note_addend(self, passed: Pass) -> None:
+        root = passed.roots[0] if len(passed.roots) == 1 else None
+        if root is None or not _is_mean(root.origin):
+            batch = None
+        else:
+            batch = next((one for one in ancestors(root) if _is_batch(one)), None)
+        for leaf, sure in passed.reach.leaves.items():
+            known = self.addends.setdefault(leaf.serial, [])
+            if not sure or root is None or batch is None:
+                known.append(None)
+            else:
+                known.append(_Addend(passed.node, root.origin, batch))
+
+    def note_cleared(self, tensors: list[Tensor]) -> None:
+        """Gradients are cleared: what was added to them is gone."""
+        for tensor in tensors:
+            self.addends.pop(tensor.serial, None)
+
+    def hear_step(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
+        """At a step: gradients that are gone, or that are a sum of means."""
+        super().hear_step(instance, held, node, frame)
+        self._tell_cleared(instance, held, node, frame)
+        self._tell_sum_of_means(instance, held, node, frame)
+        self.moved.update(one.serial for one in held)
+        self.note_cleared(held)
+
+    def _tell_cleared(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
+        cleared = self.modes.cleared
+        built = instance.state.get("built")
+        if type(cleared) is not tuple or not isinstance(built, Built) or not built.complete:
+            return
+        origin, serials = cleared
+        gone = [one for one in held if one.serial in self.in_loops and one.grad is None]
+        if gone and all(one.serial in serials and one.grad is None for one in held):
+            steps = [self.in_loops[gone[0].serial], self.origin("no-gradient", node, frame)]
+            self.tell("cleared-before-step", origin.node, origin.frame or frame, self.seen(gone[0], node, frame),
+                      certainty="wrong", trail=self.steps_of(steps, frame),
+                      optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+    def _tell_sum_of_means(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
+        name = (instance.library or "").rpartition(".")[2]
+        if name not in SCALE_MATTERS:
+            return
+        for tensor in held:
+            known = self.addends.get(tensor.serial, [])
+            if len(known) < 2 or None in known:
+                continue
+            first = known[0]
+            batches = {one.batch.serial for one in known}
+            alike = all(
+                one.node is first.node and one.batch.origin.node is first.batch.origin.node for one in known
+            )
+            if not alike or len(batches) != len(known):
+                continue
+            of_one = first.batch.origin.kind != "batch"
+            if of_one or _is_every_few(node, frame):
+                where = first.origin.frame or frame
+                self.tell("sum-of-means", first.node, where, self.seen(tensor, node, frame), certainty="wrong",
+                          trail=self.steps_of([first.batch.origin, first.origin], frame), of_one=of_one)  # fmt: skip
+                return
+
+    # Layers of two modes
+
+    def note_behaviour(self, module: Instance, given: Tensor) -> None:
+        """A layer that is another one in evaluation is called."""
+        if self.modes.grad_mode is True:
+            mode = module.state.get("mode")
+            known = self.behaviours.setdefault(module.serial, [])
+            if len(known) < _MOST_CALLS:
+                known.append(
+                    _Behaviour(
+                        module.attributes.get("training"), mode if isinstance(mode, Origin) else None, given
+                    )
+                )
+
+    def _compare_modes(self, passed: Pass) -> None:
+        begun = first_loop(passed.frame)
+        calls = [(serial, one) for serial, known in self.behaviours.items() for one in known]
+        self.behaviours = {}
+        if begun is None:
+            return
+        for serial, (training, mode, given) in calls:
+            if given.serial not in self.taken_for_roots or type(training) is not bool:
+                continue
+            key = (serial, id(passed.node), begun)
+            if key not in self.trained_in_mode:
+                self.trained_in_mode[key] = training
+            elif (
+                self.trained_in_mode[key] is True
+                and training is False
+                and mode is not None
+                and mode.serial > begun
+            ):
+                self.tell("evaluation-left-on", mode.node, mode.frame or passed.frame, None, certainty="wrong",
+                          trail=self.steps_of([mode, self.origin("trained", passed.node, passed.frame)], passed.frame))  # fmt: skip
+
+
+_MOST_CALLS = 20
+
+
+def _is_mean(origin: Origin) -> bool:
+    """Whether a loss is the mean over its batch, as it comes from the function that gives it."""
+    fields = origin.fields or {}
+    op = fields.get("op", "")
+    if op == "mean":
+        return True
+    if op not in _MEAN_LOSSES:
+        return False
+    layer = fields.get("layer")
+    if layer is not None:
+        return bool(layer.attributes.get("reduction") == "mean")
+    keywords = getattr(origin.node, "keywords", [])
+    return all(
+        one.arg != "reduction" or (type(one.value) is ast.Constant and one.value.value == "mean")
+        for one in keywords
+    ) and all(one.arg is not None for one in keywords)
+
+
+_MEAN_LOSSES = frozenset(
+    (
+        "nn.functional.mse_loss", "nn.functional.l1_loss", "nn.functional.cross_entropy", "nn.functional.nll_loss",
+        "nn.functional.smooth_l1_loss", "nn.functional.huber_loss", "nn.functional.binary_cross_entropy",
+        "nn.functional.binary_cross_entropy_with_logits",
+    )
+)  # fmt: skip
+
+
+def _is_batch(tensor: Tensor) -> bool:
+    """Whether a tensor is one of the pieces of a batch, or a batch of a loader."""
+    origin = tensor.origin
+    return tensor.requires == NO and (
+        origin.kind == "batch" or (origin.fields or {}).get("op") in ("chunk", "split", "tensor_split")
+    )
+
+
+def _is_every_few(node: Any, frame: Frame) -> bool:
+    """Whether a call stands under a condition with a remainder: `if (i + 1) % 4 == 0`."""
+    whole = frame.function.node if frame.function is not None else frame.space.tree
+    part: Any
+    for part in ast.walk(whole):
+        counts = type(part) is ast.If and any(type(one) is ast.Mod for one in ast.walk(part.test))
+        if counts and any(one is node for statement in part.body for one in ast.walk(statement)):
+            return True
+    return False
