@@ -687,6 +687,8 @@ class Calls(Expressions):
         cls = receiver.cls if type(receiver) is Instance else receiver
         if type(cls) is not Class:
             return UNKNOWN
+        if not isinstance(parent.cls, Class):
+            return Bound(parent, name)
         member = cls.find(name, after=parent.cls)
         if member is not MISSING:
             return self.bound(member, receiver, cls)
@@ -864,6 +866,8 @@ class Calls(Expressions):
         self, parent: Super, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
         receiver = parent.receiver
+        if isinstance(parent.cls, Library):
+            return self._beyond_library(receiver, parent.cls.path, name, args, keywords, node, frame)
         value = self._super_attribute(parent, name)
         if type(value) is Bound and type(value.method) is Function:
             return self.call(value, args, keywords, node, frame)
@@ -881,6 +885,22 @@ class Calls(Expressions):
             return self.call(value, args, keywords, node, frame)
         self.call_unknown(args, keywords)
         return UNKNOWN
+
+    def _beyond_library(
+        self,
+        receiver: Any,
+        path: str,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        node: Any,
+        frame: Frame,
+    ) -> Any:
+        """`super(nn.Linear, self).name(...)`: what comes after a library class, for a layer nn.Module itself."""
+        if name == "__init__" and path.startswith("torch.nn."):
+            self.initialise_library_object(receiver, "torch.nn.Module", args, keywords, node, frame)
+            return None
+        return self.call_unknown([receiver, *args], keywords)
 
     def is_instance(self, value: Any, wanted: Any) -> bool | None:
         """What `isinstance(value, wanted)` gives; None when it is not known."""

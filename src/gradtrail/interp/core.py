@@ -90,6 +90,9 @@ class Core:
         self.layer: Any = None  # the library layer that is at work
         self.arms = 0  # how many branches that are only possible are open
         self.arms_of_loop = 0  # the same where the innermost loop began
+        self.rearranged = 0  # how often the program has changed what is trained: modules replaced, flags set
+        self.looking_ahead = False
+        self.stand_ins: tuple[tuple[str, Any], ...] = ()  # what a branch has bound to one of several alike
         self.calls_open = 0  # calls of modules that are running
         self.choices = 0  # how many values that are one of several are looked at, one after the other
         self.again = False  # a loop goes over a value that stands for several once more
@@ -112,6 +115,10 @@ class Core:
         self.through_wrapper: dict[int, set[int]] = {}  # serials of what their forwards have given
         self.optimizers: dict[int, Instance] = {}
         self.in_loops: dict[int, Origin] = {}  # the first backward in a loop that reaches a leaf
+        self.waiting: dict[
+            int, Origin
+        ] = {}  # the last backward that reached a leaf and was followed by no step
+        self.unfrozen: dict[int, tuple[Tensor, Origin]] = {}
         self.moved: set[int] = set()  # serials of tensors that a step was made for
         self.addends: dict[int, list[Any]] = {}  # what was added to a leaf's gradient since it was cleared
         self.behaviours: dict[int, list[Any]] = {}  # calls of layers of two modes since the last backward
@@ -152,6 +159,7 @@ class Core:
         ) -> None: ...
         def note_evaluated(self, module: Instance, result: Any, node: Any, frame: Frame) -> None: ...
         def note_cleared(self, tensors: list[Tensor]) -> None: ...
+        def note_unfrozen(self, tensor: Tensor, node: Any, frame: Frame) -> None: ...
         def note_behaviour(self, module: Instance, given: Tensor) -> None: ...
         def tell_own_state(self, module: Instance, given: Any, node: Any, frame: Frame) -> None: ...
         def loop(self, node: Any, frame: Frame, rounds: Any, body: Any) -> int: ...

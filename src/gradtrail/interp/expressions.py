@@ -131,8 +131,10 @@ class Expressions(Loops):
             return self.bare_super(frame)
         value = self.evaluate(function, frame)
         args, keywords = self.arguments(node, frame)
-        if type(value) is Library and value.path == "super" and len(args) == 2 and type(args[0]) is Class:
-            return Super(args[1], args[0])
+        if type(value) is Library and value.path == "super" and len(args) == 2:
+            first, receiver = args
+            if type(first) is Class or (type(first) is Library and type(receiver) is Instance):
+                return Super(receiver, first)
         return self.call(value, args, keywords, node, frame)
 
     def bare_super(self, frame: Frame) -> Any:

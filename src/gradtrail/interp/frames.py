@@ -26,11 +26,12 @@ class BudgetSpent(Exception):
 class Exits:
     """The states in which some paths have left a scope early, by the signal they left with."""
 
-    __slots__ = ("level", "started", "taken")
+    __slots__ = ("body", "level", "started", "taken")
 
     def __init__(self, level: int) -> None:
         self.level = level
         self.started = 0  # of a loop: the time when it began
+        self.body: list[Any] = []  # of a loop: its statements
         self.taken: list[tuple[int, Any, Snapshot]] = []
 
 

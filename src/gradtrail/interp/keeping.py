@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gradtrail.interp.copies import Copies
 from gradtrail.interp.frames import Frame
-from gradtrail.interp.graph import Pass
+from gradtrail.interp.graph import Pass, reach
 from gradtrail.interp.values import LEAF, YES, Instance, Node, Origin, Sequence, Tensor
 
 _MOST_KEPT = 6
@@ -82,9 +82,12 @@ class Keeping(Copies):
 
     # Sums
 
-    def note_growing(self, tensor: Tensor, started: int) -> None:
-        """At the end of a round of a loop that began at `started`: a value that holds the graphs of earlier rounds."""
-        if tensor.requires == YES and not tensor.many:
+    def note_growing(self, tensor: Tensor, started: int, begun: int) -> None:
+        """A value at the end of a round that `begun` in a loop that `started`: does it hold earlier rounds' graphs?"""
+        if tensor.requires != YES or tensor.many or tensor.node is None:
+            return
+        behind = [node.serial for node, sure in reach([tensor.node]).nodes.items() if sure]
+        if any(started < one < begun for one in behind) and any(one > begun for one in behind):
             known = self.growing.setdefault(id(tensor.steps[-1].node), [])
             if len(known) < _MOST_KEPT:
                 known.append(tensor)

@@ -740,6 +740,9 @@ class Libraries(Making, Copying, GradModes):
         """`tensor.requires_grad = value` or `tensor.requires_grad_(value)`."""
         put = self.heap.put
         self.doubt_kin(tensor)
+        if tensor.parameter is True and value is True and tensor.requires == NO:
+            self.rearranged += 1
+            self.note_unfrozen(tensor, node, frame)
         if type(value) is not bool:
             put(tensor, "requires", MAYBE)
             if tensor.leaf != LEAF:

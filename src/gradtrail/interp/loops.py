@@ -90,7 +90,7 @@ class Loops(Statements):
         self.arms_of_loop = self.arms
         last: Any = MISSING
         started, before = self.count, None
-        breaks.started = started
+        breaks.started, breaks.body = started, node.body
         steady = self._open_ended(rounds) and _may_settle(node)
         counters = _names_in(node.target) if steady else frozenset()
         for done, (value, sure) in enumerate(source):
@@ -209,7 +209,7 @@ class Loops(Statements):
                 continue
             if type(container) is dict:
                 if type(value) is Tensor and _carried(value, started, begun):
-                    self.note_growing(value, started)
+                    self.note_growing(value, started, begun)
                     settles = False
                 outline[location] = _outline_of(value)
             elif key == "items":
@@ -323,7 +323,7 @@ class Loops(Statements):
             return found[0], found[1].make()
         return found
 
-    def note_growing(self, tensor: Tensor, started: int) -> None:
+    def note_growing(self, tensor: Tensor, started: int, begun: int) -> None:
         raise NotImplementedError
 
     def iterator_of(self, value: Any, node: Any, frame: Frame) -> Any:

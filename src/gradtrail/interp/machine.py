@@ -55,6 +55,7 @@ class Machine(Reaching):
         self.unseen_backward, self.made_before = False, {}
         self.followers, self.followers_used, self.sharers = {}, {}, {}
         self.optimizers, self.in_loops, self.moved, self.addends = {}, {}, set(), {}
+        self.waiting, self.unfrozen = {}, {}
         self.behaviours, self.trained_in_mode, self.skipped, self.taken = {}, {}, {}, set()
         self.taken_for_roots, self.taken_for_numbers, self.roots_cut_off = {}, {}, False
         self.kept, self.growing, self.retained, self.evaluated, self.wrappers = {}, {}, {}, {}, {}

@@ -356,6 +356,8 @@ class Statements(Core):
         if kind is ast.Name:
             if type(value) is Tensor or type(value) is Instance:
                 value.name = target.id
+            if type(value) is Instance or type(value) is OneOf:
+                self._note_replaced(frame.names.get(target.id), value, target, frame)
             self.bind(target.id, value, frame)
             if self.on_value is not None:
                 self.on_value(target, frame, value)
@@ -372,6 +374,16 @@ class Statements(Core):
             self.unpack(target.elts, value, target, frame)
         elif kind is ast.Starred:
             self.assign(target.value, value, frame)
+
+    def _note_replaced(self, old: Any, new: Any, target: ast.Name, frame: Frame) -> None:
+        """A name that stood for a module stands for another one from here on."""
+        ways = new.values if type(new) is OneOf else (new,)
+        if type(old) is not Instance or not old.registered:
+            return
+        if all(type(one) is Instance and one is not old and _is_alike(one, old) for one in ways):
+            self.rearranged += 1
+            self.heap.put(old.state, "replaced", (ways[0], self.origin("replaced", target, frame)))
+            self.stand_ins = (*self.stand_ins, (target.id, ways[0])) if len(ways) > 1 else self.stand_ins
 
     def unpack(self, targets: list[ast.expr], value: Any, node: ast.expr, frame: Frame) -> None:
         """Bind several targets to the items of `value`."""
@@ -449,11 +461,41 @@ class Statements(Core):
         def arm(statements: list[ast.stmt], answer: bool) -> Callable[[], int]:
             def run() -> int:
                 self.narrow(node.test, answer, frame)
-                return self.block(statements, frame)
+                before, self.stand_ins = self.rearranged, ()
+                signal = self.block(statements, frame)
+                if self.rearranged != before and signal == NORMAL:
+                    self.look_ahead(node, frame)
+                return signal
 
             return run
 
         return self.fork(frame, [arm(node.body, True), arm(node.orelse, False)])
+
+    def look_ahead(self, node: ast.If, frame: Frame) -> None:
+        """A branch of `node` has changed what is trained: what its loop would do next is lost when branches join.
+
+        The rest of this round and one more are walked as if the branch had been taken, and taken back.
+        """
+        if self.looking_ahead or not frame.loops:
+            return
+        body = frame.loops[-1][0].body
+        if node not in body:
+            return
+        level = self.heap.push()
+        frame.loops.append((Exits(level), Exits(level), len(frame.managers)))
+        self.looking_ahead = True
+        for name, one in self.stand_ins:
+            self.bind(name, one, frame)  # one of several alike: to go on with all of them would tell nothing
+        self.stand_ins = ()
+        try:
+            if self.block(body[body.index(node) + 1 :], frame) in (NORMAL, CONTINUE):
+                self.block(body, frame)
+        except PathEnds:
+            pass
+        finally:
+            self.looking_ahead = False
+            frame.loops.pop()
+            self.heap.undo()
 
     def truth(self, value: Any) -> bool | None:
         """What `bool(value)` gives; None when it is not known."""
@@ -861,3 +903,10 @@ if hasattr(ast, "TryStar"):
     _STATEMENTS[ast.TryStar] = Statements.s_try
 
 __all__ = ["GONE", "MODULE_NAMES", "Lazy", "Some", "Statements"]
+
+
+def _is_alike(one: Instance, other: Instance) -> bool:
+    """Whether two objects are of one class."""
+    return one.cls is other.cls or (
+        one.library is not None and type(one.cls) is Library and one.library == other.library
+    )

@@ -11,7 +11,7 @@ from gradtrail.interp.graph import Pass
 from gradtrail.interp.keeping import first_loop
 from gradtrail.interp.models.optim import Built
 from gradtrail.interp.replicas import Replicas
-from gradtrail.interp.values import NO, Instance, Origin, Tensor
+from gradtrail.interp.values import NO, YES, Instance, Origin, Tensor
 from gradtrail.laws.optimizers import SCALE_MATTERS
 
 
@@ -80,6 +80,7 @@ class Stepping(Replicas):
             for leaf, sure in passed.reach.leaves.items():
                 if sure:
                     self.in_loops.setdefault(leaf.serial, origin)
+                    self.waiting[leaf.serial] = origin
         self._note_addend(passed)
         self._compare_modes(passed)
 
@@ -106,7 +107,10 @@ class Stepping(Replicas):
         super().hear_step(instance, held, node, frame)
         self._tell_cleared(instance, held, node, frame)
         self._tell_sum_of_means(instance, held, node, frame)
+        self._tell_unfrozen(instance, frame)
         self.moved.update(one.serial for one in held)
+        for one in held:
+            self.waiting.pop(one.serial, None)
         self.note_cleared(held)
 
     def _tell_cleared(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
@@ -115,11 +119,44 @@ class Stepping(Replicas):
         if type(cleared) is not tuple or not isinstance(built, Built) or not built.complete:
             return
         origin, serials = cleared
-        gone = [one for one in held if one.serial in self.in_loops and one.grad is None]
-        if gone and all(one.serial in serials and one.grad is None for one in held):
-            steps = [self.in_loops[gone[0].serial], self.origin("no-gradient", node, frame)]
-            self.tell("cleared-before-step", origin.node, origin.frame or frame, self.seen(gone[0], node, frame),
-                      certainty="wrong", trail=self.steps_of(steps, frame),
+        added = [self.waiting.get(one.serial) for one in held]
+        if not held or not all(one.serial in serials and one.grad is None for one in held):
+            return
+        first = next((one for one in added if one is not None), None)
+        if first is not None and first.serial < origin.serial:
+            steps = [first, self.origin("no-gradient", node, frame)]
+            self.tell("cleared-before-step", origin.node, origin.frame or frame, None, certainty="wrong",
+                      trail=self.steps_of(steps, frame), optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+    def note_unfrozen(self, tensor: Tensor, node: Any, frame: Frame) -> None:
+        """The program lets a parameter be trained that it had frozen."""
+        self.unfrozen[tensor.serial] = (tensor, self.origin("flagged", node, frame, value=True))
+
+    def _tell_unfrozen(self, instance: Instance, frame: Frame) -> None:
+        """Parameters that were unfrozen, get gradients, and that no optimizer holds."""
+        builts = [one.state.get("built") for one in self.optimizers.values()]
+        if any(one.opened for one in self.optimizers.values()):
+            return
+        asked: set[Tensor] = set()  # of these the optimizer's own line is told
+        for built in builts:
+            if not isinstance(built, Built) or not built.complete:
+                return
+            for module in built.covers:
+                asked.update(one for _, one in self.parameters_of(module)[0])
+        left_out = [
+            (tensor, origin)
+            for tensor, origin in self.unfrozen.values()
+            if tensor.requires == YES
+            and type(tensor.grad) is Tensor
+            and not tensor.many
+            and tensor.serial not in self.optimized
+            and tensor not in asked
+        ]
+        if left_out:
+            tensor, origin = left_out[0]
+            where = origin.frame or frame
+            self.tell("parameter-outside-optimizer", origin.node, where, self.seen(tensor, origin.node, where),
+                      certainty="wrong", container="unfrozen", attribute="", number=len(left_out), module="",
                       optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
 
     def _tell_sum_of_means(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:

@@ -66,6 +66,7 @@ SENTENCES: dict[str, str] = {
     "no-gradient": "this step finds no gradient",
     "trained": "the next round trains in this mode",
     "mode": "`{mode}` is called here",
+    "replaced": "from here on the name stands for another module",
     "mixed": "what it follows is mixed into it here",
     "shared": "from here on both are the same memory",
     "cleared": "gradients are cleared here",

@@ -618,11 +618,11 @@ class Bound:
 
 
 class Super:
-    """`super()` inside a method of `cls` called on `receiver`."""
+    """`super()` inside a method of `cls`, a class of the project or of a library, called on `receiver`."""
 
     __slots__ = ("cls", "receiver")
 
-    def __init__(self, receiver: Any, cls: Class) -> None:
+    def __init__(self, receiver: Any, cls: Class | Library) -> None:
         self.receiver = receiver
         self.cls = cls
 

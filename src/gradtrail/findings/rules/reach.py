@@ -122,8 +122,106 @@ class ParameterOutsideOptimizer(Rule):
             """,
             proof="torch.equal(before, net[0].weight)",
         ),
+        Example(
+            title="unfrozen later, and the optimizer does not know",
+            bad="""
+                import torch
+                body, head = torch.nn.Linear(2, 2).requires_grad_(False), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+                first = body.weight.detach().clone()
+                for epoch in range(10):
+                    if epoch == 5:
+                        for p in body.parameters():
+                            p.requires_grad = True  # error
+                    optimizer.zero_grad()
+                    head(body(torch.ones(4, 2))).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                body, head = torch.nn.Linear(2, 2).requires_grad_(False), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+                first = body.weight.detach().clone()
+                for epoch in range(10):
+                    if epoch == 5:
+                        for p in body.parameters():
+                            p.requires_grad = True
+                        optimizer.add_param_group({"params": body.parameters()})
+                    optimizer.zero_grad()
+                    head(body(torch.ones(4, 2))).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="torch.equal(body.weight, first)",
+        ),
+        Example(
+            title="a copy takes the place of the model",
+            bad="""
+                import copy
+                import torch
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                best = copy.deepcopy(model)
+                for epoch in range(10):
+                    optimizer.zero_grad()
+                    loss = model(torch.ones(4, 2)).pow(2).mean()
+                    loss.backward()
+                    optimizer.step()
+                    if epoch == 5:
+                        model = copy.deepcopy(best)  # error
+            """,
+            good="""
+                import copy
+                import torch
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                best = copy.deepcopy(model)
+                for epoch in range(10):
+                    optimizer.zero_grad()
+                    loss = model(torch.ones(4, 2)).pow(2).mean()
+                    loss.backward()
+                    optimizer.step()
+                    if epoch == 5:
+                        model.load_state_dict(best.state_dict())
+            """,
+            proof="model.weight is not optimizer.param_groups[0]['params'][0]",
+        ),
     )
     near_misses = (
+        NearMiss(
+            "a copy takes the place of the model, and gets an optimizer",
+            """
+                import copy
+                import torch
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                best = copy.deepcopy(model)
+                for epoch in range(10):
+                    optimizer.zero_grad()
+                    model(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                    if epoch == 5:
+                        model = copy.deepcopy(best)
+                        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+            """,
+        ),
+        NearMiss(
+            "frozen while another network learns, and unfrozen for its own turn",
+            """
+                import torch
+                generator, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                of_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
+                of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
+                for _ in range(10):
+                    critic.requires_grad_(False)
+                    of_generator.zero_grad()
+                    critic(generator(torch.ones(1, 2))).sum().backward()
+                    of_generator.step()
+                    critic.requires_grad_(True)
+                    of_critic.zero_grad()
+                    critic(generator(torch.ones(1, 2)).detach()).sum().backward()
+                    of_critic.step()
+            """,
+        ),
         NearMiss(
             "only the head is trained, on purpose",
             """
@@ -200,6 +298,30 @@ class ParameterOutsideOptimizer(Rule):
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name, kind = name_of(event), str(event.fields.get("container", ""))
         attribute, optimizer = str(event.fields.get("attribute", "")), str(event.fields["optimizer"])
+        if kind == "unfrozen":
+            yield diagnostic(
+                self,
+                event,
+                text("`{name}` is unfrozen and gets gradients, and no optimizer holds it", name=name),
+                text("trained from here on, but never moved"),
+                why=text("an optimizer keeps the parameters that it is given when it is made"),
+                help=text("hand it over with add_param_group, or make the optimizer afterwards"),
+            )
+            return
+        if kind == "module":
+            yield diagnostic(
+                self,
+                event,
+                text(
+                    "`{name}` gets gradients, and {optimizer} does not hold it",
+                    name=name,
+                    optimizer=optimizer,
+                ),
+                text("another module from here on, and the optimizer holds the parameters of the one before"),
+                why=text("an optimizer keeps the parameters that it is given when it is made"),
+                help=text("copy the values into it with load_state_dict, which keeps the parameters"),
+            )
+            return
         if kind:
             yield diagnostic(
                 self,

@@ -561,6 +561,10 @@ def _tell_outside(m: Any, instance: Instance, node: Any, frame: Frame) -> None:
     for module in built.covers:
         inside = [one for _, one in m.parameters_of(module)[0]]
         _tell_left_out(m, instance, built, module, inside, None, "", node, frame)
+        replaced = module.state.get("replaced")
+        if type(replaced) is tuple:
+            now = [one for _, one in m.parameters_of(replaced[0])[0]]
+            _tell_left_out(m, instance, built, replaced[0], now, replaced[1], "module", node, frame)
         for owner, name, kind, parameters in m.unregistered_parameters(module):
             stored = owner.state.get(f"stored {name}")
             if stored is not None:
