@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any, NamedTuple
 
 from gradtrail.interp.estimators import Estimators, ancestors
@@ -113,16 +114,21 @@ class Copies(Estimators):
                 kept = way.entries.get(name)
                 if type(kept) is not Tensor or not _is_own(kept, tensor):
                     return
-                found.append(kept)
+                found.extend(kept.either or (kept,))
         written = [
             write
             for kept in found
             for write in kept.storage.writes
             if write.serial > kept.origin.serial and write.node is not node
         ]
-        if written:
+        if written or _other_name(node):
             self.tell("state-loaded-into-itself", node, frame, self.seen(found[0], node, frame), certainty="wrong",
-                      trail=self.steps_of([written[0]], frame), module=self.name_of_object(module))  # fmt: skip
+                      trail=self.steps_of(written[:1], frame), module=self._called_on(module, node, frame),
+                      other=_other_name(node))  # fmt: skip
+
+    def _called_on(self, module: Instance, node: Any, frame: Frame) -> str:
+        own = getattr(node, "func", None)
+        return self._source(own.value, frame) if type(own) is ast.Attribute else self.name_of_object(module)
 
 
 def _is_own(kept: Tensor, tensor: Tensor) -> bool:
@@ -130,3 +136,13 @@ def _is_own(kept: Tensor, tensor: Tensor) -> bool:
     if kept.either:
         return all(_is_own(one, tensor) for one in kept.either)
     return kept.storage.memory is tensor.storage.memory and kept.origin.kind == "detached"
+
+
+def _other_name(node: Any) -> str:
+    """Of `target.load_state_dict(online.state_dict())` the other name of what is one module; else ""."""
+    given = node.args[0] if getattr(node, "args", None) else None
+    asked = given.func if type(given) is ast.Call else None
+    own = getattr(node, "func", None)
+    if type(asked) is not ast.Attribute or asked.attr != "state_dict" or type(own) is not ast.Attribute:
+        return ""
+    return "" if ast.dump(asked.value) == ast.dump(own.value) else ast.unparse(asked.value)

@@ -115,6 +115,7 @@ class Core:
         self.through_wrapper: dict[int, set[int]] = {}  # serials of what their forwards have given
         self.optimizers: dict[int, Instance] = {}
         self.in_loops: dict[int, Origin] = {}  # the first backward in a loop that reaches a leaf
+        self.trained_in_loops: dict[int, Tensor] = {}  # leaves that a backward in a loop reaches, by serial
         self.waiting: dict[
             int, Origin
         ] = {}  # the last backward that reached a leaf and was followed by no step

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gradtrail.interp.graph import Pass, Reach, reach
 from gradtrail.interp.libraries import Libraries
-from gradtrail.interp.values import YES, Origin, Tensor, edge_of
+from gradtrail.interp.values import NO, YES, Origin, Tensor, edge_of
 from gradtrail.laws.distributions import REPARAMETERISED
 
 _NOTHING: frozenset[Origin] = frozenset()
@@ -42,6 +42,8 @@ class Estimators(Libraries):
     def hear_backward(self, passed: Pass) -> None:
         """At a backward: the draws that its roots were made of."""
         super().hear_backward(passed)
+        self._tell_reversed(passed)
+        self._tell_own_target(passed)
         if not any(cut.kind == "sampled" for cut, _ in self.cuts.values()):
             return
         flows = _Flows(self)
@@ -65,6 +67,80 @@ class Estimators(Libraries):
                     certainty="wrong",
                     distribution=fields["cls"],
                 )
+
+    def _tell_reversed(self, passed: Pass) -> None:
+        """Sums in which a value and its own detached copy cancel, and the gradient that is left is the negative one."""
+        if not any(cut.kind == "detached" for cut, _ in self.cuts.values()):
+            return
+        for root in passed.roots:
+            for one in ancestors(root):
+                source = _cancelled(one) if one.requires == YES else None
+                if source is not None:
+                    where = one.origin.frame or passed.frame
+                    self.tell("straight-through-reversed", one.origin.node, where,
+                              self.seen(source, one.origin.node, where), certainty="wrong")  # fmt: skip
+
+    def _tell_own_target(self, passed: Pass) -> None:
+        """A loss between what a network says of one state and `reward + factor * (what it says of the next)`."""
+        for root in passed.roots:
+            for one in ancestors(root, _NEAR):
+                op = (one.origin.fields or {}).get("op", "")
+                if op not in _DISTANCES or len(one.origin.parents) != 2:
+                    continue
+                given, target = one.origin.parents
+                if target.requires != YES or given.requires != YES or not _is_bootstrapped(target):
+                    continue
+                behind = [
+                    reach([tensor.node]).leaves for tensor in (given, target) if tensor.node is not None
+                ]
+                if len(behind) == 2 and any(sure and behind[1].get(leaf) for leaf, sure in behind[0].items()):
+                    where = one.origin.frame or passed.frame
+                    self.tell("target-trained", one.origin.node, where, self.seen(target, one.origin.node, where),
+                              certainty="wrong")  # fmt: skip
+
+
+_NEAR = 40
+"""Tensors behind a loss among which the comparison with its target is looked for."""
+
+_DISTANCES = ("nn.functional.mse_loss", "nn.functional.smooth_l1_loss", "nn.functional.huber_loss")
+
+
+def _cancelled(tensor: Tensor) -> Tensor | None:
+    """Of `(f(a) - a) + a.detach()` the `a`, where only the wrong one of the two carries a gradient."""
+    if (tensor.origin.fields or {}).get("op") not in ("add", "add_") or len(tensor.origin.parents) != 2:
+        return None
+    for copy, rest in (tensor.origin.parents, tensor.origin.parents[::-1]):
+        if copy.origin.kind != "detached" or (rest.origin.fields or {}).get("op") != "sub":
+            continue
+        if (
+            len(rest.origin.parents) == 2
+            and copy.origin.parents
+            and rest.origin.parents[1] is copy.origin.parents[0]
+        ):
+            return copy.origin.parents[0]
+    return None
+
+
+def _is_bootstrapped(target: Tensor) -> bool:
+    """Whether a value is `reward + factor * max(...)`: data, and the best of what a network says, by a constant."""
+    if (target.origin.fields or {}).get("op") not in ("add", "add_") or len(target.origin.parents) != 2:
+        return False
+    for reward, rest in (target.origin.parents, target.origin.parents[::-1]):
+        if reward.requires != NO or rest.requires != YES:
+            continue
+        for _ in range(_LONGEST_FACTOR):
+            op = (rest.origin.fields or {}).get("op", "")
+            if op in ("max", "amax", "max.dim", "max.other"):
+                return True
+            learned = [one for one in rest.origin.parents if one.requires == YES]
+            if len(learned) != 1:
+                break
+            rest = learned[0]
+    return False
+
+
+_LONGEST_FACTOR = 6
+"""Operations between the best value and the sum: factors, masks, changes of shape."""
 
 
 class _Flows:

@@ -281,6 +281,8 @@ class Graph(Tensors):
 
     def set_gradient(self, tensor: Tensor, sure: bool, create: bool | None, node: Any, frame: Frame) -> None:
         """A backward has added to the gradient of `tensor`."""
+        if tensor.node is not None:
+            self.reached.add(tensor.serial)
         if type(tensor.grad) is Tensor:
             self._add_to_gradient(tensor, tensor.grad, sure, node, frame)
             return

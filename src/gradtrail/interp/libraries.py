@@ -174,7 +174,8 @@ class Libraries(Making, Copying, GradModes):
         if head == "torch":
             return self._call_torch(path, args, keywords, node, frame)
         if head == "numpy":
-            return numpy_models.numpy_call(self, path, args, keywords, node, frame)
+            result = numpy_models.numpy_call(self, path, args, keywords, node, frame)
+            return numpy_models.with_sources(result, (*args, *keywords.values()))
         if head in ("matplotlib", "pylab"):
             return numpy_models.plotting_call(self, path.rpartition(".")[2], args, keywords, node, frame)
         if head == "seaborn":
@@ -240,6 +241,8 @@ class Libraries(Making, Copying, GradModes):
                 if args
                 else UNKNOWN
             )
+        if path.startswith("torch.distributions.") and name == "kl_divergence":
+            return self._divergence(args, keywords, node, frame)
         if path.startswith("torch.distributions."):
             return self._distribution(name, args, keywords, node, frame)
         if operations.function(path) is not None:
@@ -389,6 +392,18 @@ class Libraries(Making, Copying, GradModes):
         result.state["doubt"] = any(type(value) is Unknown for value in values)
         return result
 
+    def _divergence(self, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
+        """`kl_divergence(p, q)`: computed from the parameters of both."""
+        both = [self.settle(one) for one in (*args, *keywords.values())]
+        if not all(type(one) is Instance and one.library == "torch.distributions" for one in both):
+            return self.call_unknown(args, keywords)
+        together = Instance(both[0].cls, "torch.distributions", self.serial(), both[0].origin)
+        together.state["tensors"] = tuple(
+            tensor for one in both for tensor in one.state.get("tensors", ()) if type(tensor) is Tensor
+        )
+        together.state["doubt"] = any(one.state.get("doubt") for one in both)
+        return self._distribution_method(together, "kl_divergence", [], node, frame)
+
     def _distribution_method(
         self, instance: Instance, name: str, args: list[Any], node: Any, frame: Frame
     ) -> Any:
@@ -404,6 +419,7 @@ class Libraries(Making, Copying, GradModes):
             "rsample",
             "log_prob",
             "entropy",
+            "kl_divergence",
             "cdf",
             "icdf",
             "mean",
@@ -677,7 +693,8 @@ class Libraries(Making, Copying, GradModes):
     ) -> Any:
         """A method of a value that is neither a tensor nor an object of a class."""
         if type(receiver) is Array:
-            return numpy_models.array_method(self, receiver, name, args, keywords, node, frame)
+            result = numpy_models.array_method(self, receiver, name, args, keywords, node, frame)
+            return numpy_models.with_sources(result, (receiver, *args))
         return python_models.object_method(self, receiver, name, args, keywords, node, frame)
 
     # Tensors

@@ -38,12 +38,16 @@ _STANDS_FOR_SEVERAL = frozenset((Tensor, Instance, OneOf, Sequence, Mapping))
 
 
 class Supply:
-    """A value made anew each time it is asked for: the batches of a loader."""
+    """A value made anew each time it is asked for: the batches of a loader.
 
-    __slots__ = ("make",)
+    With `counts` a number comes with each: after the first few it is not known which.
+    """
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    __slots__ = ("counts", "make")
+
+    def __init__(self, make: Callable[[], Any], counts: bool = False) -> None:
         self.make = make
+        self.counts = counts
 
 
 class _Outline:
@@ -278,7 +282,8 @@ class Loops(Statements):
         if rest is MISSING:
             yield self.heap.joiner.all_of(items), False
             return
-        for _ in range(max(budget.ROUNDS_OF_LOOP - len(known), 1)):
+        counted = type(rest) is Supply and rest.counts
+        for _ in range(max(budget.ROUNDS_OF_LOOP - len(known), 1) + counted):
             yield self.supplied(rest), False
 
     def supplied(self, value: Any) -> Any:

@@ -55,7 +55,7 @@ class Machine(Reaching):
         self.unseen_backward, self.made_before = False, {}
         self.followers, self.followers_used, self.sharers = {}, {}, {}
         self.optimizers, self.in_loops, self.moved, self.addends = {}, {}, set(), {}
-        self.waiting, self.unfrozen = {}, {}
+        self.waiting, self.unfrozen, self.trained_in_loops = {}, {}, {}
         self.behaviours, self.trained_in_mode, self.skipped, self.taken = {}, {}, {}, set()
         self.taken_for_roots, self.taken_for_numbers, self.roots_cut_off = {}, {}, False
         self.kept, self.growing, self.retained, self.evaluated, self.wrappers = {}, {}, {}, {}, {}
@@ -86,6 +86,8 @@ class Machine(Reaching):
         self.tell_growing(frame)
         self.tell_evaluated(frame)
         self.tell_never_stepped(frame)
+        self.tell_shared_parameters(frame)
+        self.tell_idle(frame)
 
     def _within(self, steps: int, name: str, work: Callable[[], Any]) -> None:
         """Do `work` until it is done, its path ends, or its budget is spent."""

@@ -74,6 +74,11 @@ def _is_foreign(path: str) -> bool:
     return bool(dot) and head != "torch" and head not in sys.stdlib_module_names
 
 
+def _is_trained_leaf(tensor: Tensor) -> bool:
+    """Whether a tensor is a leaf that requires grad, and no Parameter."""
+    return tensor.requires == YES and tensor.leaf == LEAF and tensor.parameter is False
+
+
 def is_module_path(path: str) -> bool:
     """Whether a dotted library path names a module class."""
     return path in MODULE_BASES or (
@@ -387,16 +392,18 @@ class Modules(Trails):
                     inner = (*value.items, value.rest)
                 elif type(value) is Mapping:
                     inner = (*value.entries.values(), value.rest)
+                elif type(value) is Tensor and name not in owner.registered:
+                    inner = (value,)
                 parameters: list[Tensor] = []
                 for one in map(self.settle, inner):
-                    if type(one) is Tensor and one.parameter is True:
+                    if type(one) is Tensor and (one.parameter is True or _is_trained_leaf(one)):
                         parameters.append(one)
                     elif type(one) is Instance and is_module(one) and id(one) not in known:
                         parameters += [each for _, each in self.parameters_of(one)[0]]
                 registered = {id(each) for _, each in self.parameters_of(module)[0]}
                 parameters = [each for each in parameters if id(each) not in registered]
                 if parameters:
-                    kind = "dict" if type(value) is Mapping else value.kind
+                    kind = {Mapping: "dict", Tensor: "tensor"}.get(type(value)) or value.kind
                     found.append((owner, name, kind, parameters))
         return found
 
@@ -475,7 +482,7 @@ class Modules(Trails):
         if name == "requires_grad" and type(value) is bool and not own and not _is_self(node):
             target = self._source(node.value, frame) if type(node) is ast.Attribute else module.name or ""
             self.tell("flag-on-module", node, frame, None, certainty="wrong", value=value, name=target)
-        if type(value) is Sequence or type(value) is Mapping:
+        if type(value) in (Sequence, Mapping) or (type(value) is Tensor and _is_trained_leaf(value)):
             origin = self.origin("stored", node, frame, name=self._attribute_name(module, name, node))
             self.heap.put(module.state, f"stored {name}", origin)
         if type(value) is Tensor:

@@ -103,35 +103,45 @@ _WITHOUT_EFFECT = frozenset("detach to cuda cpu float double half bfloat16 clone
 
 
 def _names_rebound_in_vain(loop: ast.For) -> list[ast.Assign]:
-    """In a loop over parameters: `p = p.detach()`, after which the round does not look at `p` any more."""
-    over = loop.iter
-    if (
-        type(over) is not ast.Call
-        or type(over.func) is not ast.Attribute
-        or over.func.attr not in ("parameters", "named_parameters", "buffers")
-    ):
+    """In a loop over parameters: `p = p - step`, after which the round does not look at `p` any more."""
+    over_parameters = any(
+        type(part) is ast.Call and type(part.func) is ast.Attribute and part.func.attr in _GIVE_PARAMETERS
+        for part in ast.walk(loop.iter)
+    )
+    if not over_parameters:
         return []
+    bound = {part.id for part in ast.walk(loop.target) if type(part) is ast.Name}
+    body = [inner for one in loop.body for inner in (one.body if type(one) is ast.With else [one])]
     found = []
-    for index, statement in enumerate(loop.body):
+    for index, statement in enumerate(body):
         if type(statement) is not ast.Assign or len(statement.targets) != 1:
             continue
-        target, value = statement.targets[0], statement.value
+        target = statement.targets[0]
         if (
-            type(target) is ast.Name
-            and type(value) is ast.Call
-            and type(value.func) is ast.Attribute
-            and value.func.attr in _WITHOUT_EFFECT
-            and type(value.func.value) is ast.Name
-            and value.func.value.id == target.id
-            and any(type(part) is ast.Name and part.id == target.id for part in ast.walk(loop.target))
-            and not any(
-                type(part) is ast.Name and part.id == target.id
-                for later in loop.body[index + 1 :]
-                for part in ast.walk(later)
-            )
+            type(target) is not ast.Name
+            or target.id not in bound
+            or not _is_in_vain(target.id, statement.value)
         ):
+            continue
+        if not any(_names(later, target.id) for later in body[index + 1 :]):
             found.append(statement)
     return found
+
+
+_GIVE_PARAMETERS = ("parameters", "named_parameters", "buffers")
+
+
+def _is_in_vain(name: str, value: ast.expr) -> bool:
+    """Whether a value made of what `name` stands for is of no use when only the name takes it."""
+    if type(value) is ast.BinOp:
+        return _names(value, name)
+    called = value.func if type(value) is ast.Call else None
+    own = type(called) is ast.Attribute and called.attr in _WITHOUT_EFFECT and type(called.value) is ast.Name
+    return own and _names(called, name)
+
+
+def _names(node: Any, name: str) -> bool:
+    return any(type(part) is ast.Name and part.id == name for part in ast.walk(node))
 
 
 class Statements(Core):
@@ -843,9 +853,8 @@ class Statements(Core):
         iterable = self.evaluate(node.iter, frame)
         for lost in _names_rebound_in_vain(node):
             called = lost.value.func if type(lost.value) is ast.Call else None
-            if type(called) is ast.Attribute:
-                self.tell("loop-name-rebound", lost, frame, None, certainty="wasteful",
-                          name=ast.unparse(lost.targets[0]), op=called.attr)  # fmt: skip
+            self.tell("loop-name-rebound", lost, frame, None, certainty="wasteful",
+                      name=ast.unparse(lost.targets[0]), op=getattr(called, "attr", ""))  # fmt: skip
         return self.loop(node, frame, iterable, lambda: self.block(node.body, frame))
 
     def s_while(self, node: ast.While, frame: Frame) -> int:

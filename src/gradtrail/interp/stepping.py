@@ -68,6 +68,50 @@ class Stepping(Replicas):
                     return node.test, frame
         return None
 
+    def tell_shared_parameters(self, frame: Frame) -> None:
+        """Two optimizers that step the same parameters in a loop, while others get gradients and have none."""
+        if self.unseen_backward or self.limits_told:
+            return
+        by_held: dict[frozenset[int], Built] = {}
+        for instance in self.optimizers.values():
+            built = instance.state.get("built")
+            if instance.opened or not isinstance(built, Built) or not built.complete:
+                return
+            held = frozenset(one.serial for group in built.groups for one in group)
+            first = by_held.setdefault(held, built)
+            left_out = [one for one in self.trained_in_loops.values() if one.serial not in self.optimized]
+            both = instance.serial in self.steppers and first is not built and held
+            if both and left_out and all(one.requires == YES and one.parameter is True for one in left_out):
+                where = built.at.frame or frame
+                self.tell("optimizers-share", built.at.node, where, self.seen(left_out[0], built.at.node, where),
+                          certainty="wrong", trail=self.steps_of([first.at], frame),
+                          optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+    def tell_idle(self, frame: Frame) -> None:
+        """Optimizers of which no backward reaches anything, while what it reaches is in none."""
+        trained = [one for one in self.trained_in_loops.values() if one.parameter is True]
+        left_out = [one for one in trained if one.serial not in self.optimized]
+        if self.unseen_backward or self.limits_told or not left_out:
+            return
+        for instance in self.optimizers.values():
+            built = instance.state.get("built")
+            if instance.opened or not isinstance(built, Built) or not built.complete:
+                return
+            held = [one for group in built.groups for one in group]
+            idle = held and not any(
+                one.serial in self.reached or one.many or one.either or one.part_of for one in held
+            )
+            if (
+                idle
+                and instance.serial in self.steppers
+                and all(one.requires == YES for one in (*held, *left_out))
+            ):
+                where = built.at.frame or frame
+                reached = self.in_loops[left_out[0].serial]
+                self.tell("optimizer-idle", built.at.node, where, self.seen(left_out[0], reached.node, where),
+                          certainty="wrong", trail=self.steps_of([reached], frame),
+                          optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
     # What a backward leaves
 
     def hear_backward(self, passed: Pass) -> None:
@@ -80,6 +124,7 @@ class Stepping(Replicas):
             for leaf, sure in passed.reach.leaves.items():
                 if sure:
                     self.in_loops.setdefault(leaf.serial, origin)
+                    self.trained_in_loops[leaf.serial] = leaf
                     self.waiting[leaf.serial] = origin
         self._note_addend(passed)
         self._compare_modes(passed)

@@ -319,9 +319,12 @@ def edge_of(tensor: Tensor) -> Node | Tensor | None:
 
 
 class Array:
-    """A numpy array. dtype is a name or None; `memory` is equal for what shares it."""
+    """A numpy array. dtype is a name or None; `memory` is equal for what shares it.
 
-    __slots__ = ("dtype", "memory", "shape")
+    `sources` are the tensors whose values it was made of: no gradient goes back to them.
+    """
+
+    __slots__ = ("dtype", "memory", "shape", "sources")
 
     def __init__(
         self, dtype: str | None = None, shape: tuple[int | None, ...] | None = None, memory: Any = None
@@ -329,6 +332,7 @@ class Array:
         self.dtype = dtype
         self.shape = shape
         self.memory: Any = memory if memory is not None else self
+        self.sources: tuple[Tensor, ...] = ()
 
 
 class Sequence:

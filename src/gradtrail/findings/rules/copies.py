@@ -171,6 +171,23 @@ class StateLoadedIntoItself(Rule):
             """,
             proof="not torch.equal(model.weight, first)",
         ),
+        Example(
+            title="a target network that is the network itself",
+            bad="""
+                import torch
+                online = torch.nn.Linear(2, 1)
+                target = online
+                target.load_state_dict(online.state_dict())  # error
+            """,
+            good="""
+                import copy
+                import torch
+                online = torch.nn.Linear(2, 1)
+                target = copy.deepcopy(online)
+                target.load_state_dict(online.state_dict())
+            """,
+            proof="target.weight is online.weight",
+        ),
     )
     near_misses = (
         NearMiss(
@@ -213,7 +230,19 @@ class StateLoadedIntoItself(Rule):
     )
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
-        module = str(event.fields["module"])
+        module, other = str(event.fields["module"]), str(event.fields["other"])
+        if other:
+            yield diagnostic(
+                self,
+                event,
+                text(
+                    "`{module}` and `{other}` are one module: nothing is copied", module=module, other=other
+                ),
+                text("every parameter is copied onto itself"),
+                why=text("an assignment gives a module another name, and makes no copy of it"),
+                help=text("make the other one with `copy.deepcopy({other})`", other=other),
+            )
+            return
         yield diagnostic(
             self,
             event,

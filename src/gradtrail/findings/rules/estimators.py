@@ -248,3 +248,144 @@ class AttachedAdvantage(Rule):
             why=text("the weight of a score is a constant: only the log-probability is to be differentiated"),
             help=text("use `{name}.detach()` here", name=name),
         )
+
+
+class StraightThroughReversed(Rule):
+    """A straight-through estimator that detaches the wrong term.
+
+    ## Why it goes wrong
+
+    `a + (f(a) - a).detach()` has the value of `f(a)` and the gradient of `a`. In `a.detach() + (f(a) - a)` the value
+    is the same, but what is left of the gradient is that of `f(a)` minus that of `a`; where `f` rounds, it is the
+    negative of what it should be.
+
+    ## What to do
+
+    Detach the difference, and let `a` itself stand: `a + (f(a) - a).detach()`.
+    """
+
+    name = "straight-through-reversed"
+    severity = "warning"
+    words = (Word(rb"\.detach\(\)"),)
+    hears = ("straight-through-reversed",)
+    examples = (
+        Example(
+            title="rounding",
+            bad="""
+                import torch
+                w = torch.full((2,), 0.6, requires_grad=True)
+                rounded = (w.round() - w) + w.detach()  # error
+                rounded.sum().backward()
+            """,
+            good="""
+                import torch
+                w = torch.full((2,), 0.6, requires_grad=True)
+                rounded = (w.round() - w).detach() + w
+                rounded.sum().backward()
+            """,
+            proof="w.grad.tolist() == [-1, -1]",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "a gradient that is turned round on purpose",
+            """
+                import torch
+                w = torch.ones(2, requires_grad=True)
+                (-w + 2 * w.detach()).sum().backward()
+            """,
+        ),
+        NearMiss(
+            "a difference to a constant",
+            """
+                import torch
+                w, v = torch.ones(2, requires_grad=True), torch.ones(2)
+                (w.detach() + (w - v)).sum().backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("the values of `{name}` cancel here, and its gradient comes back with a minus", name=name),
+            text("`{name}` is subtracted with its gradient and added without", name=name),
+            why=text("a detached tensor adds to the value and nothing to the gradient"),
+            help=text("detach the difference instead: `{name} + (... - {name}).detach()`", name=name),
+        )
+
+
+class TargetTrained(Rule):
+    """The target of a temporal difference has a gradient to the network itself.
+
+    ## Why it goes wrong
+
+    In `loss(net(state), reward + factor * net(next_state).max())` the gradient flows through both sides. The network is
+    then also moved so that its target comes nearer to what it says now, which is not Q-learning.
+
+    ## What to do
+
+    Compute the target under `torch.no_grad()`, or detach it.
+    """
+
+    name = "target-trained"
+    severity = "warning"
+    words = (Word(rb"\.max\(", file=rb"(?:mse|smooth_l1|huber)_loss|MSELoss|SmoothL1Loss|HuberLoss"),)
+    hears = ("target-trained",)
+    examples = (
+        Example(
+            title="Q-learning",
+            bad="""
+                import torch
+                net, factor = torch.nn.Linear(4, 2), 0.9
+                state, after, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+                value = net(state)[:, 0]
+                target = reward + factor * net(after).max(1).values  # cause
+                loss = torch.nn.functional.mse_loss(value, target)  # error
+                loss.backward()
+            """,
+            good="""
+                import torch
+                net, factor = torch.nn.Linear(4, 2), 0.9
+                state, after, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+                value = net(state)[:, 0]
+                target = reward + factor * net(after).max(1).values.detach()
+                loss = torch.nn.functional.mse_loss(value, target)
+                loss.backward()
+            """,
+            proof="target.requires_grad",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "two views of one thing that are to agree",
+            """
+                import torch
+                net, x = torch.nn.Linear(4, 2), torch.randn(8, 4)
+                torch.nn.functional.mse_loss(net(x), net(x + 0.1)).backward()
+            """,
+        ),
+        NearMiss(
+            "a target network of its own",
+            """
+                import torch
+                net, slow = torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)
+                state, after, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+                target = reward + 0.9 * slow(after).max(1).values
+                torch.nn.functional.mse_loss(net(state)[:, 0], target).backward()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name = name_of(event)
+        yield diagnostic(
+            self,
+            event,
+            text("`{name}` is the target, and the loss trains the network through it as well", name=name),
+            text("the gradient flows into both sides"),
+            why=text("the target of a temporal difference is a constant: only the estimate is to be moved"),
+            help=text("use `{name}.detach()` here, or compute it under `torch.no_grad()`", name=name),
+        )

@@ -9,7 +9,7 @@ from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import diagnostic, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
-from gradtrail.laws.text import text
+from gradtrail.laws.text import Text, text
 from gradtrail.source.words import Word
 
 STEP = Word(rb"\.step\(\)", file=rb"\.backward\(")
@@ -121,6 +121,42 @@ class ParameterOutsideOptimizer(Rule):
                 optimizer.step()
             """,
             proof="torch.equal(before, net[0].weight)",
+        ),
+        Example(
+            title="a plain tensor as an attribute",
+            bad="""
+                import torch
+                class Scaled(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.linear = torch.nn.Linear(2, 1)
+                        self.gain = torch.ones(1, requires_grad=True)  # error
+                    def forward(self, x):
+                        return self.linear(x) * self.gain
+                net = Scaled()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                class Scaled(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.linear = torch.nn.Linear(2, 1)
+                        self.gain = torch.nn.Parameter(torch.ones(1))
+                    def forward(self, x):
+                        return self.linear(x) * self.gain
+                net = Scaled()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="net.gain.item() == 1",
         ),
         Example(
             title="unfrozen later, and the optimizer does not know",
@@ -333,9 +369,7 @@ class ParameterOutsideOptimizer(Rule):
                 ),
                 text("a plain {kind} registers nothing", kind=kind),
                 why=text("parameters() lists what is registered: attributes that are modules or Parameters"),
-                help=text("use nn.ModuleDict or nn.ParameterDict for `{attribute}`", attribute=attribute)
-                if kind == "dict"
-                else text("use nn.ModuleList or nn.ParameterList for `{attribute}`", attribute=attribute),
+                help=_how_to_register(kind, attribute),
             )
             return
         yield diagnostic(
@@ -346,6 +380,14 @@ class ParameterOutsideOptimizer(Rule):
             why=text("an optimizer keeps the parameters that it is given when it is made"),
             help=text("hand it over with add_param_group, or make the optimizer afterwards"),
         )
+
+
+def _how_to_register(kind: str, attribute: str) -> Text:
+    if kind == "dict":
+        return text("use nn.ModuleDict or nn.ParameterDict for `{attribute}`", attribute=attribute)
+    if kind == "tensor":
+        return text("make `{attribute}` an nn.Parameter", attribute=attribute)
+    return text("use nn.ModuleList or nn.ParameterList for `{attribute}`", attribute=attribute)
 
 
 class ParameterNeverReached(Rule):
@@ -645,3 +687,179 @@ class ParameterNeverReached(Rule):
                 "use torch.stack, which keeps the graph, instead of making a new tensor of the values"
             )
         yield diagnostic(self, event, told, label, why=why, help=help)
+
+
+class OptimizersShareParameters(Rule):
+    """Two optimizers hold the same parameters, and a trained network has none.
+
+    ## Why it goes wrong
+
+    The second one was meant for the other network. It moves the first network twice in each round, and the other one
+    never.
+
+    ## What to do
+
+    Hand each optimizer the parameters of its own network.
+    """
+
+    name = "optimizers-share-parameters"
+    severity = "warning"
+    words = (STEP,)
+    hears = ("optimizers-share",)
+    examples = (
+        Example(
+            title="the other network's parameters",
+            bad="""
+                import torch
+                generator, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                of_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
+                of_critic = torch.optim.SGD(generator.parameters(), lr=0.1)  # error
+                first = critic.weight.detach().clone()
+                for _ in range(3):
+                    of_critic.zero_grad()
+                    critic(generator(torch.ones(1, 2)).detach()).sum().backward()
+                    of_critic.step()
+                    of_generator.zero_grad()
+                    (-critic(generator(torch.ones(1, 2)))).sum().backward()
+                    of_generator.step()
+            """,
+            good="""
+                import torch
+                generator, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                of_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
+                of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
+                first = critic.weight.detach().clone()
+                for _ in range(3):
+                    of_critic.zero_grad()
+                    critic(generator(torch.ones(1, 2)).detach()).sum().backward()
+                    of_critic.step()
+                    of_generator.zero_grad()
+                    (-critic(generator(torch.ones(1, 2)))).sum().backward()
+                    of_generator.step()
+            """,
+            proof="torch.equal(critic.weight, first)",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "first one optimizer, then another, for the same network",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                for kind in (torch.optim.Adam, torch.optim.SGD):
+                    optimizer = kind(net.parameters(), lr=0.1)
+                    for _ in range(3):
+                        optimizer.zero_grad()
+                        net(torch.ones(4, 2)).pow(2).mean().backward()
+                        optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "a part that is not trained, and whose gradient nobody wants",
+            """
+                import torch
+                body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    head(body(torch.ones(4, 2))).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, optimizer = name_of(event), str(event.fields["optimizer"])
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "this {optimizer} holds what another optimizer holds, and `{name}`, which gets gradients, has none",
+                name=name,
+                optimizer=optimizer,
+            ),
+            text("the same parameters as those of an optimizer before"),
+            why=text("an optimizer moves what it was handed, and nothing else"),
+            help=text("hand it the parameters of the network that it is for"),
+        )
+
+
+class OptimizerWithoutGradients(Rule):
+    """An optimizer makes steps, and no backward reaches anything that it holds.
+
+    ## Why it goes wrong
+
+    It was made for parameters that the loss does not depend on: those of a module that was copied or replaced before
+    the training, say. The ones that get gradients are in no optimizer.
+
+    ## What to do
+
+    Make the optimizer of the parameters of the module that is trained.
+    """
+
+    name = "optimizer-without-gradients"
+    severity = "warning"
+    words = (STEP,)
+    hears = ("optimizer-idle",)
+    examples = (
+        Example(
+            title="a copy is trained",
+            bad="""
+                import copy
+                import torch
+                base = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(base.parameters(), lr=0.1)  # error
+                net = copy.deepcopy(base)
+                first = net.weight.detach().clone()
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()  # cause
+                    optimizer.step()
+            """,
+            good="""
+                import copy
+                import torch
+                base = torch.nn.Linear(2, 1)
+                net = copy.deepcopy(base)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                first = net.weight.detach().clone()
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="torch.equal(net.weight, first)",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "gradients that the program writes itself",
+            """
+                import copy
+                import torch
+                base = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(base.parameters(), lr=0.1)
+                for _ in range(3):
+                    net = copy.deepcopy(base)
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    for p, q in zip(base.parameters(), net.parameters()):
+                        p.grad = q.grad
+                    optimizer.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, optimizer = name_of(event), str(event.fields["optimizer"])
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "no backward reaches anything that {optimizer} holds; `{name}` gets gradients and is in no optimizer",
+                name=name,
+                optimizer=optimizer,
+            ),
+            text("made of parameters that the loss does not depend on"),
+            why=text("an optimizer moves what it was handed, and nothing else"),
+            help=text("make it of the parameters that are trained, where these exist"),
+        )

@@ -620,7 +620,11 @@ class LoopNameRebound(Rule):
 
     name = "loop-name-rebound"
     severity = "warning"
-    words = (Word(rb"for [\w, ]+ in [\w.]+parameters\(\):\n[ \t]+(\w+) *= *\1\."),)
+    words = (
+        Word(
+            rb"for [^\n]+ in [^\n]*parameters\(\)[^\n]*:\n(?:[ \t]+with [^\n]*\n)?[ \t]+(\w+) *= [^\n]*\b\1\b"
+        ),
+    )
     hears = ("loop-name-rebound",)
     examples = (
         Example(
@@ -638,6 +642,24 @@ class LoopNameRebound(Rule):
                     p.requires_grad_(False)
             """,
             proof="net.weight.requires_grad",
+        ),
+        Example(
+            title="a moving average that moves nothing",
+            bad="""
+                import torch
+                net, slow = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+                first = slow.weight.detach().clone()
+                for behind, ahead in zip(slow.parameters(), net.parameters()):
+                    behind = 0.9 * behind + 0.1 * ahead  # error
+            """,
+            good="""
+                import torch
+                net, slow = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+                first = slow.weight.detach().clone()
+                for behind, ahead in zip(slow.parameters(), net.parameters()):
+                    behind.data = 0.9 * behind.data + 0.1 * ahead.data
+            """,
+            proof="torch.equal(slow.weight, first)",
         ),
     )
     near_misses = (
@@ -663,8 +685,14 @@ class LoopNameRebound(Rule):
                 "`{name} = {name}.{op}()` gives the name to a new tensor, and the parameter stays as it was",
                 name=name,
                 op=op,
+            )
+            if op
+            else text(
+                "`{name} = ...` gives the name to a new tensor, and the parameter stays as it was", name=name
             ),
             text("only binds the name anew"),
             why=text("an assignment to a name changes no tensor"),
-            help=text("change the parameter itself, as with `{name}.requires_grad_(False)`", name=name),
+            help=text("change the parameter itself, as with `{name}.requires_grad_(False)`", name=name)
+            if op
+            else text("write into the parameter under `torch.no_grad()`: `{name}.copy_(...)`", name=name),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from gradtrail.interp.expressions import Rest, SliceValue
@@ -443,3 +444,18 @@ __all__ = [
     "plotting_call",
     "sklearn_call",
 ]
+
+
+_MOST_SOURCES = 8
+
+
+def with_sources(result: Any, given: Iterable[Any]) -> Any:
+    """`result`, which an operation of numpy has made of `given`, with the tensors that these came from."""
+    if type(result) is Array:
+        found = dict.fromkeys(
+            source
+            for one in given
+            for source in (one.sources if type(one) is Array else (one,) if type(one) is Tensor else ())
+        )
+        result.sources = tuple(found)[:_MOST_SOURCES]
+    return result

@@ -127,7 +127,7 @@ def _enumerate(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, 
         number = next(counter)
         return Sequence("tuple", (number if number < budget.ROUNDS_OF_LOOP else INT, m.supplied(rest)))
 
-    return Iterator(pairs, Supply(make), "enumerate")
+    return Iterator(pairs, Supply(make, counts=True), "enumerate")
 
 
 def _zip(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
@@ -169,12 +169,10 @@ def _zip(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: 
 
 def _list(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     kind = path if path in ("list", "tuple", "set") else "set" if path == "frozenset" else "list"
-    if not args:
-        return Sequence(kind)
-    found = m.items_of(args[0], node, frame)
-    if found is None:
-        return Sequence(kind, (), UNKNOWN)
-    return Sequence(kind, found[0], found[1])
+    origin = m.origin("written-down", node, frame)
+    found = m.items_of(args[0], node, frame) if args else ((), MISSING)
+    items, rest = ((), UNKNOWN) if found is None else found
+    return Sequence(kind, items, rest, (), origin)
 
 
 def _dict(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
@@ -876,7 +874,7 @@ def _mapping_method(
             return m.join(known, made)
         if name == "__getitem__" and value.default is not MISSING:
             made = m.call(value.default, [], {}, node, frame)
-            if type(made) is Sequence and made.origin is None:
+            if type(made) is Sequence:
                 made.origin = value.origin  # the program wrote down no other place
             m.put_entry(value, first, made)
             return made

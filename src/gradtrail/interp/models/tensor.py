@@ -75,7 +75,9 @@ def numpy(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
     force = argument(args, keywords, 1, "force", False)
     if force is False:
         m.to_numpy(args[0], node, frame, "numpy")
-    return Array(args[0].dtype, args[0].shape, args[0].storage.memory if force is False else None)
+    result = Array(args[0].dtype, args[0].shape, args[0].storage.memory if force is False else None)
+    result.sources = (args[0],)
+    return result
 
 
 @tensor_method("item")

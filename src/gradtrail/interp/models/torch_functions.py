@@ -109,7 +109,7 @@ def _made(m: Any, law: Any, values: dict[str, Any], given: set[str], node: Any, 
     elif law.storage == "shared" and type(data) is Array:
         result.storage.memory = data.memory
     if type(data) is Array:
-        result.steps = (m.origin("array", node, frame, dtype=result.dtype or "?"),)
+        result.steps = (m.origin("array", node, frame, data.sources, dtype=result.dtype or "?"),)
     return result
 
 
