@@ -13,9 +13,11 @@ from gradtrail.interp.statements import Lazy
 from gradtrail.interp.values import (
     FREE,
     MISSING,
+    NON_LEAF,
     OPAQUE,
     PLAIN,
     UNKNOWN,
+    YES,
     Bound,
     Class,
     Device,
@@ -26,6 +28,7 @@ from gradtrail.interp.values import (
     Library,
     Mapping,
     Module,
+    Node,
     OneOf,
     Partial,
     Range,
@@ -774,7 +777,8 @@ class Calls(Expressions):
         if kind is Instance:
             return self._instance_method(receiver, name, args, keywords, node, frame)
         if kind is Unknown:
-            self.unseen_backward = self.unseen_backward or name == "backward"
+            if name == "backward":
+                self._backward_of_unknown(receiver, args, node, frame)
             if receiver.either and _changes(name):
                 self.touch(receiver)
             if name == "enter_context":  # of an ExitStack: it may switch the grad mode
@@ -861,6 +865,19 @@ class Calls(Expressions):
         own = type(cls) is Class and not cls.opaque
         self.call_unknown(args if own else [instance, *args], keywords)
         return UNKNOWN
+
+    def _backward_of_unknown(self, receiver: Unknown, args: list[Any], node: Any, frame: Frame) -> None:
+        """`loss.backward()` of what is not known: from here on it is a tensor that requires grad."""
+        called = node.func if type(node) is ast.Call else None
+        target = called.value if type(called) is ast.Attribute else None
+        self.unknown_reach = True
+        if args or receiver.either or type(target) is not ast.Name:
+            self.unseen_backward = True
+            return
+        tensor = self.unknown_tensor(target, frame)
+        tensor.requires, tensor.leaf, tensor.name = YES, NON_LEAF, target.id
+        tensor.node = Node("", "opaque", (), (), None, tensor.origin, self.serial())
+        self.bind(target.id, tensor, frame)
 
     def _super_method(
         self, parent: Super, name: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame

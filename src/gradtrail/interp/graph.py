@@ -169,7 +169,7 @@ class Graph(Tensors):
         if inputs is not None:
             self._check_inputs(inputs, whole, roots, allow_unused, node, frame)
             walked = _towards(whole, inputs)
-        self.unseen_backward = self.unseen_backward or not whole.complete
+        self.unknown_reach = self.unknown_reach or not whole.complete
         self._note_roots(roots)
         self._execute(walked, roots, node, frame, partial=inputs is not None)
         self._call_functions(walked, create, node, frame)
@@ -227,12 +227,11 @@ class Graph(Tensors):
                 self.roots_cut_off = True
                 return
             here = work.pop()
-            made = here.origin.serial
-            self.behind_roots.add(made)
+            self.behind_roots.update(step.serial for step in here.steps)
             # What one of several is taken for, each of them may be taken for.
-            taken = max(made, self.taken_for_roots.get(here.serial, 0))
+            taken = max(here.origin.serial, self.taken_for_roots.get(here.serial, 0))
             for parent, time in (
-                *((one, made) for one in here.origin.parents),
+                *((one, step.serial) for step in here.steps for one in step.parents),
                 *((one, taken) for one in here.either),
             ):
                 self.taken_for_roots[parent.serial] = max(self.taken_for_roots.get(parent.serial, 0), time)
@@ -448,9 +447,10 @@ class Graph(Tensors):
     ) -> list[Tensor]:
         """The gradients that autograd.grad hands out."""
         results = []
+        behind = (*roots, *inputs) if create is not False else ()
         once = [one for one in walked.nodes if one.once is not None and walked.nodes[one]] if create else []
         for tensor in inputs:
-            gradient = self.new_tensor(self.origin(gradient_kind(create), node, frame))
+            gradient = self.new_tensor(self.origin(gradient_kind(create), node, frame, behind))
             gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device
             gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
             if create is True and _depends(walked, tensor):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gradtrail.interp.copies import Copies
+from gradtrail.interp.estimators import ancestors
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import Pass, reach
 from gradtrail.interp.values import LEAF, YES, Instance, Node, Origin, Sequence, Tensor
@@ -128,18 +129,46 @@ class Keeping(Copies):
             self.tell("graph-walked-again", passed.node, passed.frame, self.seen(root, passed.node, passed.frame),
                       certainty="wasteful", trail=self.steps_of([again.origin], passed.frame))  # fmt: skip
 
-    # Evaluation
+    # Forwards
 
-    def note_evaluated(self, module: Instance, result: Any, node: Any, frame: Frame) -> None:
-        """A module in evaluation mode has given `result` in a loop."""
-        if module.attributes.get("training") is not False or self.modes.grad_mode is not True:
+    def note_called(self, module: Instance, result: Any, node: Any, frame: Frame) -> None:
+        """A module that no other one has called has given `result`; in loops it is kept in mind."""
+        if self.modes.grad_mode is not True or first_loop(frame) is None:
             return
         values = result.items if type(result) is Sequence else (result,)
         tensors = [
             one for one in values if type(one) is Tensor and one.requires == YES and one.node is not None
         ]
-        if tensors and first_loop(frame) is not None:
+        if tensors and module.attributes.get("training") is False:
             self.evaluated.setdefault(id(node), []).append((module, tensors, node, frame))
+        elif module.attributes.get("training") is True:
+            self.forwards.update((one.serial, module) for one in tensors)
+
+    def note_loss(self, tensor: Tensor, node: Any, frame: Frame) -> None:
+        """A loss function has given `tensor`."""
+        if self.modes.grad_mode is True and tensor.requires == YES and first_loop(frame) is not None:
+            known = self.losses.setdefault(id(node), [])
+            if len(known) < _MOST_KEPT:
+                known.append((tensor, node, frame))
+
+    def tell_unused_losses(self, frame: Frame) -> None:
+        """Losses that no backward has come by, of what a module that is trained has given for them alone."""
+        if not self._follows_all():
+            return
+        told: set[int] = set()
+        for known in self.losses.values():
+            if any(tensor.serial in self.taken_for_roots for tensor, _, _ in known):
+                continue
+            tensor, node, where = known[-1]
+            for one in ancestors(tensor):
+                module = self.forwards.get(one.serial)
+                if module is None or module.serial in told or one.serial in self.taken_for_roots:
+                    continue
+                inside = [each for _, each in self.parameters_of(module)[0]]
+                if any(each.serial in self.reached and each.serial in self.moved for each in inside):
+                    told.add(module.serial)
+                    self.tell("loss-unused", node, where, self.seen(tensor, node, where), certainty="wasteful",
+                              trail=self.steps_of([one.origin], where), module=self.name_of_object(module))  # fmt: skip
 
     def tell_evaluated(self, frame: Frame) -> None:
         """Results of evaluation that have a graph which no backward has come by."""

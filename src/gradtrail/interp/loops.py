@@ -132,6 +132,8 @@ class Loops(Statements):
                 signal = NORMAL
             if signal or raised:
                 break
+            if done and not steady and self.optimizers:
+                self._note_grown(level, started, begun)
             # Items that are known are gone through one by one.
             if steady and (not sure or type(value) is int):
                 after = self._outline(level, started, begun, frame, counters)
@@ -198,6 +200,11 @@ class Loops(Statements):
         if kind is Sequence or kind is Iterator:
             return iterable.rest is not MISSING and not iterable.items
         return kind not in (Mapping, str, OneOf)
+
+    def _note_grown(self, level: int, started: int, begun: int) -> None:
+        for container, _, value in self.heap.snapshot(level).values():
+            if type(container) is dict and type(value) is Tensor and _carried(value, started, begun):
+                self.note_growing(value, started, begun)
 
     def _outline(
         self, level: int, started: int, begun: int, frame: Frame, counters: frozenset[str]

@@ -52,7 +52,8 @@ class Machine(Reaching):
         self.limits_told = set()
         self.replaced = set()
         self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
-        self.unseen_backward, self.made_before = False, {}
+        self.unseen_backward, self.unknown_reach, self.made_before = False, False, {}
+        self.losses, self.forwards = {}, {}
         self.followers, self.followers_used, self.sharers = {}, {}, {}
         self.optimizers, self.in_loops, self.moved, self.addends = {}, {}, set(), {}
         self.waiting, self.unfrozen, self.trained_in_loops = {}, {}, {}
@@ -85,6 +86,7 @@ class Machine(Reaching):
         self.tell_kept(frame)
         self.tell_growing(frame)
         self.tell_evaluated(frame)
+        self.tell_unused_losses(frame)
         self.tell_never_stepped(frame)
         self.tell_shared_parameters(frame)
         self.tell_idle(frame)

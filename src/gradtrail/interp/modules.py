@@ -537,7 +537,7 @@ class Modules(Trails):
         if self.calls_open == 0 and not any(
             type(one) is Tensor and one.requires & YES for one in (*args, *keywords.values())
         ):
-            self.note_evaluated(module, result, node, frame)
+            self.note_called(module, result, node, frame)
         return result
 
     def _call_module(

@@ -19,7 +19,7 @@ class Reaching(Stepping):
 
         Only when every backward was followed: code that is not known may have called one.
         """
-        if self.unseen_backward or self.limits_told or not self.behind_roots:
+        if self.unseen_backward or self.unknown_reach or self.limits_told or not self.behind_roots:
             return
         told: set[int] = set()
         for instance in self.steppers.values():

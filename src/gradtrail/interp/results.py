@@ -36,7 +36,7 @@ from gradtrail.interp.values import (
 )
 from gradtrail.laws import dtypes, shapes
 from gradtrail.laws.node_names import node_name
-from gradtrail.laws.operations import Operation
+from gradtrail.laws.operations import Operation, is_loss
 
 _MOST_VIEWS = 32
 """More results of one split are not followed one by one."""
@@ -106,6 +106,8 @@ class Results(Calls):
                 self.may_be_written(own)
                 self.may_be_written(result)
             results.append(result)
+        if graph is not None and is_loss(row.name):
+            self.note_loss(results[0], node, frame)
         if graph is not None:
             graph.results = tuple(results)
             self.save_results(row, graph, results, bound)

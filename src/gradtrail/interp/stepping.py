@@ -70,7 +70,7 @@ class Stepping(Replicas):
 
     def tell_shared_parameters(self, frame: Frame) -> None:
         """Two optimizers that step the same parameters in a loop, while others get gradients and have none."""
-        if self.unseen_backward or self.limits_told:
+        if self.unseen_backward or self.unknown_reach or self.limits_told:
             return
         by_held: dict[frozenset[int], Built] = {}
         for instance in self.optimizers.values():
@@ -91,7 +91,7 @@ class Stepping(Replicas):
         """Optimizers of which no backward reaches anything, while what it reaches is in none."""
         trained = [one for one in self.trained_in_loops.values() if one.parameter is True]
         left_out = [one for one in trained if one.serial not in self.optimized]
-        if self.unseen_backward or self.limits_told or not left_out:
+        if self.unseen_backward or self.unknown_reach or self.limits_told or not left_out:
             return
         for instance in self.optimizers.values():
             built = instance.state.get("built")

@@ -577,3 +577,10 @@ def function(path: str) -> Operation | None:
 def names() -> tuple[str, ...]:
     """The names of all rows, aliases included, in order."""
     return tuple(sorted({*_table(), *_aliases}))
+
+
+def is_loss(name: str) -> bool:
+    """Whether an operation is one of torch's loss functions, which all are named so."""
+    return name.startswith("nn.functional.") and (
+        "loss" in name or "cross_entropy" in name or name.endswith("kl_div")
+    )

@@ -369,3 +369,100 @@ class GraphWalkedAgain(Rule):
             why=text("a backward goes as far back as the graph goes"),
             help=text("detach what is carried from round to round, and leave retain_graph out"),
         )
+
+
+class LossUnused(Rule):
+    """A loss of a module that is trained is computed, and no backward uses it.
+
+    ## Why it goes wrong
+
+    The module is called and its result compared, with a graph, as for training; but the loss is only printed, or
+    forgotten when the terms are added up. What it was to teach is not learnt.
+
+    ## What to do
+
+    Add it to the loss that `backward` is called on. What is only measured belongs under `torch.no_grad()`.
+    """
+
+    name = "loss-unused"
+    severity = "warning"
+    words = (STEP,)
+    hears = ("loss-unused",)
+    examples = (
+        Example(
+            title="only the penalty is backpropagated",
+            bad="""
+                import torch
+                critic, compare = torch.nn.Linear(2, 1), torch.nn.MSELoss()
+                optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    loss = compare(critic(torch.ones(4, 2)), torch.ones(4, 1))  # error
+                    penalty = critic(torch.zeros(4, 2)).pow(2).mean()
+                    penalty.backward()
+                    optimizer.step()
+                    print(loss.item())
+            """,
+            good="""
+                import torch
+                critic, compare = torch.nn.Linear(2, 1), torch.nn.MSELoss()
+                optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    loss = compare(critic(torch.ones(4, 2)), torch.ones(4, 1))
+                    penalty = critic(torch.zeros(4, 2)).pow(2).mean()
+                    (loss + penalty).backward()
+                    optimizer.step()
+                    print(loss.item())
+            """,
+            proof="critic.weight.grad.abs().sum() == 0",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "another measure of what is trained",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    out = net(torch.ones(4, 2))
+                    loss = torch.nn.functional.mse_loss(out, torch.ones(4, 1))
+                    error = torch.nn.functional.l1_loss(out, torch.ones(4, 1))
+                    loss.backward()
+                    optimizer.step()
+                    print(error.item())
+            """,
+        ),
+        NearMiss(
+            "added up and used at the end of the round",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    total = 0
+                    for _ in range(2):
+                        total += torch.nn.functional.mse_loss(net(torch.ones(4, 2)), torch.ones(4, 1))
+                    total.backward()
+                    optimizer.step()
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        name, module = name_of(event), str(event.fields["module"])
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "no backward goes through `{name}`: what `{module}` gave for it trains nothing",
+                name=name,
+                module=module,
+            ),
+            text("computed with its graph, and not used for training"),
+            why=text("a loss trains only where `backward` is called on it, or on a sum that holds it"),
+            help=text("add it to the loss that is backpropagated, or measure it under `torch.no_grad()`"),
+        )
