@@ -29,15 +29,16 @@ def _rule(arguments: Sequence[str]) -> int:
         "--output-format", choices=("text", "markdown"), default="text", help=say("how to print it")
     )
     options = rules.parse_args(arguments)
-    from gradtrail.findings.registry import all_rules, index, rule_named
+    from gradtrail.findings.ignoring import UnusedIgnore
+    from gradtrail.findings.registry import all_rules, known_names, rule_named
     from gradtrail.reports import rule_page
 
     if options.name is None:
-        put(rule_page.list_of_rules(all_rules(), output_width()))
+        put(rule_page.list_of_rules([*all_rules(), UnusedIgnore], output_width()))
         return NOTHING
     rule = rule_named(options.name)
     if rule is None:
-        return _no_such("rule", options.name, nearest(options.name, index().modules), "gradtrail rule")
+        return _no_such("rule", options.name, nearest(options.name, known_names()), "gradtrail rule")
     put(
         rule_page.markdown_page(rule)
         if options.output_format == "markdown"

@@ -17,7 +17,7 @@ from gradtrail.interp.models import python as python_models
 from gradtrail.interp.models import registry
 from gradtrail.interp.models import tensor as tensor_models
 from gradtrail.interp.models.torch_functions import Copying, Making
-from gradtrail.interp.modules import is_module, is_module_path
+from gradtrail.interp.modules import DECLARED_MODULE, is_module, is_module_path
 from gradtrail.interp.values import (
     ANY_LEAF,
     BOOL,
@@ -53,7 +53,7 @@ from gradtrail.interp.values import (
     Tensor,
     Unknown,
 )
-from gradtrail.laws import dtypes, factories, modules, operations, optimizers
+from gradtrail.laws import dtypes, factories, modules, operations
 
 _ALIASES = {
     "torch.nn.parameter.Parameter": "torch.nn.Parameter",
@@ -104,6 +104,10 @@ class Libraries(Making, Copying, GradModes):
 
     def canonical(self, path: str) -> str:
         """The public path of a name: aliases and inner modules of torch taken away."""
+        if path in self.given.modules:
+            return DECLARED_MODULE + path
+        if path in self.given.optimizers:
+            return optim_models.DECLARED + path
         found = _CANONICAL.get(path)
         if found is None:
             found = _CANONICAL[path] = self._public(path)
@@ -171,6 +175,8 @@ class Libraries(Making, Copying, GradModes):
         if path.endswith(".__init__") and args and type(args[0]) is Instance and args[0].library is not None:
             self.initialise_library_object(args[0], args[0].library, args[1:], keywords, node, frame)
             return None
+        if optim_models.is_optimizer(path):
+            return self._make_optimizer(path, args, keywords, node, frame)
         if head == "torch":
             return self._call_torch(path, args, keywords, node, frame)
         if head == "numpy":
@@ -220,12 +226,6 @@ class Libraries(Making, Copying, GradModes):
         self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
         name = path.rpartition(".")[2]
-        if path.startswith("torch.optim.") and optimizers.optimizer(name) is not None:
-            instance = Instance(
-                Library(path), path, self.serial(), self.origin("made", node, frame, cls=name)
-            )
-            optim_models.build(self, name, instance, args, keywords, node, frame)
-            return instance
         if path.startswith("torch.nn.") and path.count(".") == 2 and modules.module(name) is not None:
             return self._make_module(path, args, keywords, node, frame)
         if path.startswith("torch.nn.init."):
@@ -263,6 +263,14 @@ class Libraries(Making, Copying, GradModes):
         if path.startswith("torch.utils.data."):
             return UNKNOWN
         return self.call_unknown(args, keywords)
+
+    def _make_optimizer(
+        self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
+        name = path.rpartition(".")[2]
+        instance = Instance(Library(path), path, self.serial(), self.origin("made", node, frame, cls=name))
+        optim_models.build(self, name, instance, args, keywords, node, frame)
+        return instance
 
     def _apply_function_row(
         self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
@@ -485,7 +493,7 @@ class Libraries(Making, Copying, GradModes):
             self.heap.put(instance.attributes, "training", True)
             if "Pretrained" in name or "PreTrained" in name:
                 self.heap.put(instance, "opened", True)
-        elif library.startswith("torch.optim.") and optimizers.optimizer(name) is not None:
+        elif optim_models.is_optimizer(library):
             optim_models.build(self, name, instance, args, keywords, node, frame)
         elif library.startswith("torch.utils.data."):
             return
@@ -553,7 +561,7 @@ class Libraries(Making, Copying, GradModes):
                     if key.startswith("recompute ") and callable(compute):
                         self.heap.put(instance.attributes, key[len("recompute ") :], compute())
             return self.module_method(instance, name, args, keywords, node, frame)
-        if library.startswith("torch.optim."):
+        if library.startswith("torch.optim.") or optim_models.is_optimizer(library):
             return optim_models.optimizer_method(self, instance, name, args, keywords, node, frame)
         if library == "torch.distributions":
             return self._distribution_method(instance, name, args, node, frame)

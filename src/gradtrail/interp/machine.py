@@ -30,7 +30,7 @@ from gradtrail.interp.events import Event
 from gradtrail.interp.frames import BudgetSpent, Frame, PathEnds
 from gradtrail.interp.heap import Heap
 from gradtrail.interp.journal import Journal
-from gradtrail.interp.project import Project, Space
+from gradtrail.interp.project import NOTHING_GIVEN, Given, Project, Space
 from gradtrail.interp.reaching import Reaching
 from gradtrail.interp.values import UNKNOWN, Class, Function, Instance, OneOf, Sequence, Tensor
 
@@ -224,17 +224,19 @@ def interpret(
     on_event: Callable[[Event], None] | None = None,
     on_value: OnValue | None = None,
     torch_version: str | None = None,
+    given: Given = NOTHING_GIVEN,
 ) -> Journal:
     """The journal of the program in `filename`, and of what it imports as far as it uses it.
 
     `on_event` is called with each event at the end, `on_value` with each expression's node, frame and
-    value while it is evaluated. `torch_version` chooses among facts that changed between releases.
-    Raises `Unreadable` when the file cannot be read or parsed.
+    value while it is evaluated. `torch_version` chooses among facts that changed between releases;
+    `given` is taken for given. Raises `Unreadable` when the file cannot be read or parsed.
     """
     if project.machine is None:
         project.machine = Machine(project)
     machine = project.machine
     machine.on_value = on_value
+    machine.given = given
     try:
         journal = machine.run(project.entry(filename))
     finally:

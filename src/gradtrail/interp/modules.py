@@ -46,6 +46,9 @@ MODULE_BASES = frozenset(
     )
 )  # fmt: skip
 
+DECLARED_MODULE = "gradtrail.module."
+"""Stands before the path of a class that the settings declare to be a module."""
+
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"))
 
 
@@ -73,8 +76,10 @@ def _is_foreign(path: str) -> bool:
 
 def is_module_path(path: str) -> bool:
     """Whether a dotted library path names a module class."""
-    return path in MODULE_BASES or (
-        path.startswith("torch.nn.") and modules.module(path.rpartition(".")[2]) is not None
+    return (
+        path in MODULE_BASES
+        or (path.startswith("torch.nn.") and modules.module(path.rpartition(".")[2]) is not None)
+        or path.startswith(DECLARED_MODULE)
     )
 
 

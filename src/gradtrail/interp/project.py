@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradtrail.source.files import SourceFiles
 from gradtrail.source.outline import Wanted, parse_body
@@ -21,6 +21,18 @@ _MOST_FOLDERS_UP = 6
 _ALWAYS_LIBRARIES = frozenset(
     ("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "matplotlib", "sklearn")
 )
+
+
+class Given(NamedTuple):
+    """What is taken for given of a program: dotted names of classes that count as modules and as optimizers,
+    and what a device is that the program chooses by what is available (None: not known)."""
+
+    modules: frozenset[str] = frozenset()
+    optimizers: frozenset[str] = frozenset()
+    device: str | None = None
+
+
+NOTHING_GIVEN = Given()
 
 
 class Space:

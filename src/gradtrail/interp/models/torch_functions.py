@@ -378,7 +378,12 @@ def device(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path
     "torch.accelerator.is_available",
 )  # fmt: skip
 def available(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    return INT if path.endswith("count") else AVAILABLE
+    if path.endswith("count"):
+        return INT
+    device = m.given.device
+    if device is None:
+        return AVAILABLE
+    return device != "cpu" if ".accelerator." in path else f".{device}." in path
 
 
 # Autograd
