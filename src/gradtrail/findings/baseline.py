@@ -122,7 +122,7 @@ def _entry(finding: Diagnostic, path: str, report: Report) -> Entry:
     if os.path.isabs(filename):
         filename = os.path.relpath(filename, os.path.dirname(path)).replace(os.sep, "/")
     source = report.sources.get(place.filename)
-    line = "" if source is None else source.line(place.row).strip()
+    line = "" if source is None else source.line(place.row, place.cell).strip()
     return Entry(filename, finding.rule, in_english(finding.message), line)
 
 

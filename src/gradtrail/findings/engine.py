@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gradtrail.findings.ignoring import Ignoring
     from gradtrail.interp.journal import Journal
     from gradtrail.interp.project import Project
+    from gradtrail.source.notebook import Cells
     from gradtrail.source.text import SourceText
 
 FEW_FILES = 100
@@ -245,7 +246,9 @@ class _Run:
         for limit in journal.limits:
             self.leave_out(filename, limit, failed=False)
         raised = [event.place for event in journal.events if event.certainty == "raises"]
-        if not journal.limits and all(place.filename == filename for place in raised):
+        source = self.sources.get(filename)
+        in_part = bool(journal.limits or (source is not None and source.cells and source.cells.left_out))
+        if not in_part and all(place.filename == filename for place in raised):
             self._settled.add(filename)
             self._raised[filename] = min((place.row for place in raised), default=None)
         heard: dict[tuple[str, Place, str], int] = {}
@@ -270,9 +273,18 @@ class _Run:
     def report(self) -> Report:
         """What was found, in the order of files and rows."""
         shown = [one for one in self._found.values() if not self._is_ignored(one)]
-        findings = sorted([*shown, *self._unused_ignores()], key=_order)
+        found = [self._in_cells(one) for one in (*shown, *self._unused_ignores())]
+        findings = sorted(found, key=_order)
         settled = frozenset(name for name in self._settled if self._raised.get(name) is None)
         return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources, settled)
+
+    def _in_cells(self, finding: Diagnostic) -> Diagnostic:
+        source = self.sources.get(finding.place.filename)
+        if source is None or source.cells is None:
+            return finding
+        from gradtrail.findings.in_cells import in_cells
+
+        return in_cells(finding, source.cells)
 
     def _looked_at(self, filename: str) -> int | None:
         """Up to which row a file was looked at, as far as is known; None: all of it was."""
@@ -307,6 +319,9 @@ class _Run:
     def _tell_left_out(self, source: SourceText) -> None:
         """A paste may be cut off, and then a file that is kept may not pass for one that was looked at."""
         rows = source.left_out
+        if source.cells is not None:
+            self._tell_left_out_cells(source.filename, source.cells)
+            return
         if len(rows) == 1:
             reason = text("line {row} is not Python and was left out", row=rows[0])
         elif rows:
@@ -322,6 +337,13 @@ class _Run:
             return
         failed = bool(rows) and source.filename != STANDARD_INPUT
         self.leave_out(source.filename, reason, failed, partly=bool(rows))
+
+    def _tell_left_out_cells(self, filename: str, cells: Cells) -> None:
+        if cells.language:
+            reason = text("is a notebook in {language}, not in Python", language=cells.language)
+            self.leave_out(filename, reason, failed=False)
+        for reason in cells.left_out:
+            self.leave_out(filename, reason, partly=True)
 
     def _journal(self, filename: str) -> Journal:
         settings = self._settings_of(filename)

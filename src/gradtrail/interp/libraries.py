@@ -786,7 +786,7 @@ class Libraries(Making, Copying, GradModes):
         name = node.func.attr
         if type(result) is Instance and result.library in _MODES_TO_ENTER and result.library.endswith(name):
             self.tell("mode-dropped", node, frame, None, certainty="wasteful", mode=result.library)
-        if name not in _PURE or type(result) is not Tensor:
+        if name not in _PURE or type(result) is not Tensor or self._is_shown(node, frame):
             return
         receiver = self._receiver(node.func.value, frame)
         if type(receiver) is not Tensor:
@@ -803,6 +803,15 @@ class Libraries(Making, Copying, GradModes):
             arguments = "..." if node.args or node.keywords else ""
             self.tell("result-dropped", node, frame, subject, certainty="wasteful", op=name, same=same, arguments=arguments,
                       off_cpu=result.same_on_cpu is receiver)  # fmt: skip
+
+    def _is_shown(self, node: Any, frame: Frame) -> bool:
+        """Whether the value of a statement is shown, as at the end of a notebook's cell."""
+        source = frame.space.source
+        if frame.function is not None or not (source.cells or source.is_repaired or "%%" in source.text):
+            return False
+        from gradtrail.source.showing import is_shown
+
+        return is_shown(source, frame.space.tree.body, node)
 
     def known_value(self, node: Any, frame: Frame) -> Any:
         """The value of a name or attribute, looked up without evaluating anything anew; MISSING for other code."""

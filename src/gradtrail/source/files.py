@@ -16,7 +16,7 @@ from gradtrail.source.text import SourceText
 if TYPE_CHECKING:
     from gradtrail.source.ignored import Ignored
 
-SUFFIXES = (".py", ".pyw")
+SUFFIXES = (".py", ".pyw", ".ipynb")
 """The endings of the files that are taken from a folder."""
 
 SKIPPED_FOLDERS = frozenset(
@@ -51,10 +51,13 @@ class SourceFiles:
         self._known[filename] = _taken(filename, data)
 
     def data(self, filename: str) -> bytes:
-        """The bytes of `filename`. Raises `Unreadable`."""
+        """The bytes of `filename`, those of a notebook as the program that it holds. Raises `Unreadable`."""
         known = self._known.get(filename)
         if known is None:
-            return reading.read_data(filename)
+            data = reading.read_data(filename)
+            if not filename.endswith(".ipynb") or b"torch" not in data:
+                return data
+            return self.read(filename).data
         if isinstance(known, Unreadable):
             raise known
         return known.data
@@ -172,9 +175,6 @@ def _stand_for(path: str, leaves_out: LeavesOut) -> Iterable[str | Skipped]:
         return walk(absolute, Ignored.above(absolute), leaves_out)
     if _is_missing(absolute):
         return (Skipped(absolute, text("no such file or folder")),)
-    if absolute.endswith(".ipynb"):
-        # As JSON it would pass for an expression of Python.
-        return (Skipped(absolute, text("is a notebook, and notebooks are not read")),)
     return (absolute,)
 
 
@@ -192,7 +192,7 @@ def _is_missing(path: str) -> bool:
 def walk(
     folder: str, ignored: Ignored, leaves_out: LeavesOut = is_usually_left_out
 ) -> Iterator[str | Skipped]:
-    """The Python files under `folder` that `ignored` and the `.gitignore` files below leave, in sorted order.
+    """The Python files and notebooks under `folder` that `ignored` and the `.gitignore` files below leave, in sorted order.
 
     A link to a folder is not followed (as in git), so that there are no circles; what is neither a file
     nor a link to one, such as a pipe, is not read.
