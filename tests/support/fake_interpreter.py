@@ -29,6 +29,7 @@ class FakeEvent:
         self.kind = kind
         self.place = place
         self.trail = trail
+        self.certainty = ""
 
 
 class FakeJournal:

@@ -160,7 +160,7 @@ def _why(arguments: Sequence[str]) -> int:
         complain(f"gradtrail why: {spot['file']}: " + say("is nested too deeply to be followed"))
         return USAGE
     folder, in_cells = current_folder(), source.cells.place if source.cells else _as_it_is
-    put(why.render(Place(filename, row), source.line(row), values, folder, output_width(), in_cells))
+    put(why.render(Place(filename, row), source.line(row), values, folder, output_width(), shown=in_cells))
     return NOTHING
 
 

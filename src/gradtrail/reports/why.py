@@ -89,6 +89,7 @@ def render(
     values: Sequence[SeenValue],
     folder: str = "",
     width: int = 80,
+    *,
     shown: Callable[[Place], Place] = lambda place: place,
 ) -> str:
     """The page for `values` at `place`, where the file says `line`; `shown` turns rows of a notebook into its cells'."""

@@ -303,7 +303,7 @@ def _without_magics(rows: list[str]) -> tuple[list[str], list[int]]:
 def _magic(row: str) -> tuple[str, int] | None:
     """What stands for a row that is not Python, and what was taken from its front; None for a row of Python."""
     magic = _LINE_MAGIC.match(row)
-    if magic is not None:
+    if magic is not None and not _HELP.match(row):
         indent, name = magic.groups()
         rest = row[magic.end() :]
         if name in _PYTHON_LINES and rest.strip() and not rest.startswith("-"):
