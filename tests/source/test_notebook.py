@@ -166,9 +166,7 @@ SOURCES = st.text(alphabet=st.sampled_from("ab=1 \n\r\t'\"\\é最😀\u2028\x7f/
 FORMS = st.tuples(st.sampled_from([None, 0, 1, 2, 4, "\t"]), st.booleans())
 
 
-@given(
-    st.lists(SOURCES, min_size=1, max_size=4), st.booleans(), st.booleans(), INDENTS, st.booleans(), SOURCES
-)
+@given(st.lists(SOURCES, min_size=1, max_size=4), st.booleans(), st.booleans(), FORMS, SOURCES)
 def test_only_the_source_that_changes_is_written(
     cells: list[str], as_lists: bool, ascii_only: bool, form: tuple[Any, bool], new: str
 ) -> None:

@@ -723,6 +723,7 @@ class Statements(Core):
         """The class that a `class` statement makes."""
         bases = tuple(self.evaluate(base, frame) for base in node.bases if type(base) is not ast.Starred)
         bases = tuple(base.receiver if type(base) is Bound else base for base in bases)
+        bases = tuple(Library(self.canonical(base.path)) if type(base) is Library else base for base in bases)
         cls = Class(node.name, node, frame.space, bases)
         inner = Frame(
             cls.members, frame.space, frame if frame.function is not None else frame.scope, frame, node
