@@ -114,7 +114,8 @@ class Libraries(Making, Copying, GradModes):
         return found
 
     def _public(self, path: str) -> str:
-        found = _ALIASES.get(path)
+        registry.load(path)
+        found = _ALIASES.get(path) or registry.ALIASES.get(path)
         if found is not None:
             return found
         if path.startswith("torch.nn.modules."):

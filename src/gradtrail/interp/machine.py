@@ -30,6 +30,7 @@ from gradtrail.interp.events import Event
 from gradtrail.interp.frames import BudgetSpent, Frame, PathEnds
 from gradtrail.interp.heap import Heap
 from gradtrail.interp.journal import Journal
+from gradtrail.interp.models import registry
 from gradtrail.interp.project import NOTHING_GIVEN, Given, Project, Space
 from gradtrail.interp.reaching import Reaching
 from gradtrail.interp.values import UNKNOWN, Class, Function, Instance, OneOf, Sequence, Tensor
@@ -165,8 +166,16 @@ class Machine(Reaching):
         frame = Frame({}, space, None, None, None)
         self.heap.push()
         allowed = self._allowance()
+
+        def call() -> Any:
+            return self.call_function(function, first, {}, function.node, frame)
+
+        library = first[0].library if first and type(first[0]) is Instance else None
+        around = registry.ENTRIES.get(library or "", {}).get(function.name)
         self._within(
-            allowed, function.name, lambda: self.call_function(function, first, {}, function.node, frame)
+            allowed,
+            function.name,
+            call if around is None else lambda: around(self, first[0], function, frame, call),
         )
         self.steps_left -= self.steps
         self.heap.undo()

@@ -9,6 +9,7 @@ from typing import Any
 from gradtrail.interp.expressions import Rest
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.loops import Supply, key_of
+from gradtrail.interp.models import registry
 from gradtrail.interp.operands import device_from, plain_value
 from gradtrail.interp.trails import Trails
 from gradtrail.interp.values import (
@@ -80,6 +81,7 @@ def is_module_path(path: str) -> bool:
         path in MODULE_BASES
         or (path.startswith("torch.nn.") and modules.module(path.rpartition(".")[2]) is not None)
         or path.startswith(DECLARED_MODULE)
+        or path in registry.MODULES
     )
 
 

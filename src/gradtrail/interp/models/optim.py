@@ -7,6 +7,7 @@ from typing import Any
 
 from gradtrail.interp.frames import Frame, PathEnds
 from gradtrail.interp.gradients import Mixed, Spent, state_of, version_of
+from gradtrail.interp.models import registry
 from gradtrail.interp.models.registry import argument
 from gradtrail.interp.models.tensor import flag
 from gradtrail.interp.values import (
@@ -57,7 +58,7 @@ def is_optimizer(path: str) -> bool:
     """Whether a dotted library path names an optimizer: a class that derives from torch's."""
     if path.startswith("torch.optim."):
         return optimizers.optimizer(path.rpartition(".")[2]) is not None
-    return path.startswith(DECLARED)
+    return path.startswith(DECLARED) or path in registry.OPTIMIZERS
 
 
 def build(

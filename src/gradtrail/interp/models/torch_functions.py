@@ -678,7 +678,10 @@ def truth(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 
 @calls("torch.compile", "torch.jit.script", "torch.jit.trace", "torch.fx.symbolic_trace")
 def compiled(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    return args[0] if args and path == "torch.compile" else UNKNOWN
+    if path != "torch.compile":
+        return UNKNOWN
+    # Without a model it gives what takes one.
+    return args[0] if args else Library(path)
 
 
 @calls("torch.from_numpy")
