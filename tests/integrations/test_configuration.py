@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -64,6 +67,18 @@ def test_select_and_ignore(capsys: Capture) -> None:
     settings(f'ignore = ["{LEAF}"]\n')
     assert rules(capsys) == [DROPPED]
     assert rules(capsys, "--ignore", "dropped-result") == [NON_LEAF]
+
+
+def test_standard_input(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings('select = ["dropped-result"]\n')
+    settings(f'select = ["{LEAF}"]\n', "inner/pyproject.toml")
+    Path("deep").mkdir()
+    os.chdir("deep")
+    for arguments, expected in (([], [DROPPED]), (["--stdin-filename", "../inner/a.py"], [NON_LEAF])):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(WRONG.encode())))
+        main(["check", "--output-format", "json", "-", *arguments])
+        told = json.loads(capsys.readouterr().out)["findings"]
+        assert [(one["location"]["row"], one["rule"]) for one in told] == expected
 
 
 def test_per_file_ignores(capsys: Capture) -> None:

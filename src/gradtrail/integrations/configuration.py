@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from gradtrail.findings.engine import Settings
+from gradtrail.integrations.output import current_folder
 from gradtrail.laws.text import Text, text
 from gradtrail.source.files import is_usually_left_out
 
@@ -151,7 +152,9 @@ class Merged:
         """The settings of a file. Raises `WrongConfiguration`."""
         found = self._of.get(filename)
         if found is None:
-            configuration = self._configurations.of(os.path.dirname(filename))
+            # What comes from standard input without a name belongs to the folder we are in.
+            folder = os.path.dirname(filename) or current_folder()
+            configuration = self._configurations.of(folder)
             found = self._merged(configuration or NONE, filename)
             self._of[filename] = found
         return found

@@ -14,7 +14,17 @@ from gradtrail.interp.frames import Frame
 from gradtrail.interp.models import fabric as _fabric  # noqa: F401  # of the same package
 from gradtrail.interp.models.handing import backward, frozen_perhaps, library_object, moved, placed_anywhere
 from gradtrail.interp.models.registry import ALIASES, MODULES, calls, entry, method
-from gradtrail.interp.values import INT, UNKNOWN, Class, Device, Function, Instance, Mapping, Sequence
+from gradtrail.interp.values import (
+    INT,
+    MISSING,
+    UNKNOWN,
+    Class,
+    Device,
+    Function,
+    Instance,
+    Mapping,
+    Sequence,
+)
 
 Args = list[Any]
 Keywords = dict[str, Any]
@@ -35,14 +45,16 @@ _OWN_TRAINING = (
     "backward",
     "on_before_backward",
     "on_before_optimizer_step",
+    "training_step_end",
 )
 """With one of these the program trains in a way of its own."""
 
 
 def _trains_by_itself(model: Instance) -> bool:
     """Whether the trainer does all of it: backward, steps, clearing."""
-    automatic = model.attributes.get("automatic_optimization", True)
     cls = model.cls
+    declared = cls.find("automatic_optimization") if type(cls) is Class else MISSING
+    automatic = model.attributes.get("automatic_optimization", True if declared is MISSING else declared)
     own = type(cls) is Class and any(type(cls.find(name)) is Function for name in _OWN_TRAINING)
     return automatic is True and not own
 
