@@ -251,6 +251,19 @@ for _ in range(3):
 print(pyro.param("loc").item())
 """
 
+PYRO_LINEAR = (
+    START
+    + """\
+from pyro.nn import PyroModule
+linear = PyroModule[nn.Linear](4, 1)
+optimizer = torch.optim.Adam(linear.parameters(), lr=0.05)
+for x, y in data:
+    optimizer.zero_grad()
+    F.mse_loss(linear(x), y).backward()
+    optimizer.step()
+"""
+)
+
 METRICS = (
     START
     + """\
@@ -299,6 +312,7 @@ RIGHT = {
     "peft": PEFT,
     "geometric": GEOMETRIC,
     "pyro": PYRO,
+    "pyro, a class made of another": PYRO_LINEAR,
     "metrics": METRICS,
     "timm": TIMM,
 }

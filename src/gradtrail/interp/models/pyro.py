@@ -5,7 +5,8 @@ Source: pyro-ppl/pyro, pyro/nn/module.py: `PyroModule` derives from `torch.nn.Mo
 
 from __future__ import annotations
 
-from gradtrail.interp.models.registry import ALIASES, MODULES
+from gradtrail.interp.models.registry import ALIASES, MADE_BY_INDEX, MODULES
 
 ALIASES["pyro.nn.module.PyroModule"] = "pyro.nn.PyroModule"
 MODULES.add("pyro.nn.PyroModule")
+MADE_BY_INDEX.add("pyro.nn.PyroModule")

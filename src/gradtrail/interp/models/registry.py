@@ -48,6 +48,9 @@ ALIASES: dict[str, str] = {}
 MODULES: set[str] = set()
 """Classes of libraries that derive from `torch.nn.Module`."""
 
+MADE_BY_INDEX: set[str] = set()
+"""Classes whose subscripts are other classes: `PyroModule[nn.Linear]`."""
+
 OPTIMIZERS: set[str] = set()
 """Classes of libraries that derive from `torch.optim.Optimizer` and take parameters first."""
 
