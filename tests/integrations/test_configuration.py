@@ -177,6 +177,17 @@ def test_modules(capsys: Capture) -> None:
     assert rules(capsys) == []
 
 
+def test_a_class_of_the_project_may_be_declared(capsys: Capture) -> None:
+    write("layers.py", "from mylib import make\nclass Base(make()):\n    pass\n")
+    write(
+        "a.py",
+        MODULES.replace("import mylib", "from layers import Base").replace("mylib.layers.Base", "Base"),
+    )
+    assert rules(capsys) == []
+    settings('modules = ["layers.Base"]\n')
+    assert rules(capsys) == [(8, "parameter-outside-optimizer")]
+
+
 OPTIMIZERS = """\
 import torch
 from mylib import Lion
@@ -216,6 +227,19 @@ w = torch.ones(3, requires_grad=True)
 w = w.to(device)
 torch.optim.SGD([w], lr=0.1)
 """
+
+
+def test_why_takes_the_same_for_given(capsys: Capture) -> None:
+    write("a.py", DEVICE)
+    assert main(["why", "a.py:5:w"]) == 0
+    open_device = capsys.readouterr().out
+    settings('device = "cuda"\n')
+    assert main(["why", "a.py:5:w"]) == 0
+    assert "leaf           no" in capsys.readouterr().out
+    assert "leaf           no" not in open_device
+    settings("device = 3\n")
+    assert main(["why", "a.py:5:w"]) == 2
+    assert "`device` must be a string" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

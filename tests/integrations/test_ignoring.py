@@ -151,6 +151,21 @@ def test_in_a_notebook(capsys: Capture, tmp_path: Path) -> None:
     assert "n.ipynb:cell 3:2:8: warning[unused-ignore]" in capsys.readouterr().out
 
 
+def test_a_comment_hides_nothing_from_an_explanation(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = "import torch\nw = torch.ones(3, requires_grad=True)\nw.numpy()  # gradtrail: ignore\n"
+    (tmp_path / "a.py").write_text(code)
+    message = (
+        "RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+    )
+    pasted = f'Traceback (most recent call last):\n  File "{tmp_path / "a.py"}", line 3, in <module>\n    w.numpy()\n{message}\n'
+    (tmp_path / "error.txt").write_text(pasted)
+    main(["explain", "error.txt"])
+    assert "a.py:3:" in capsys.readouterr().out
+
+
 def test_the_page(capsys: Capture) -> None:
     assert main(["rule", "unused-ignore"]) == 0
     assert "hides findings hides none" in capsys.readouterr().out

@@ -20,7 +20,7 @@ from gradtrail.source.words import Word, Words
 if TYPE_CHECKING:
     from gradtrail.findings.ignoring import Ignoring
     from gradtrail.interp.journal import Journal
-    from gradtrail.interp.project import Project
+    from gradtrail.interp.project import Given, Project
     from gradtrail.source.notebook import Cells
     from gradtrail.source.text import SourceText
 
@@ -81,6 +81,12 @@ class Settings(NamedTuple):
         """Whether a rule is looked for."""
         return (not self.select or rule in self.select) and rule not in self.ignore
 
+    def given(self) -> Given:
+        """What the interpreter is to take for given."""
+        from gradtrail.interp.project import Given
+
+        return Given(frozenset(self.modules), frozenset(self.optimizers), self.device)
+
 
 SettingsOf = Callable[[str], Settings]
 """The settings of a file by its name."""
@@ -128,11 +134,12 @@ def check_paths(
     interpret: Interpret | None = None,
     settings_of: SettingsOf | None = None,
     leaves_out: LeavesOut = is_usually_left_out,
+    comments_hide: bool = True,
 ) -> Report:
     """Look at the files that `paths` name, and at `stdin` when it is given.
 
-    `select` and `ignore` are names of rules; none selected means all. With `settings_of` each file has its own,
-    and `leaves_out` says what is not taken from a folder. `interpret` stands in for
+    `select` and `ignore` are names of rules; none selected means all. With `settings_of` each file may have fewer,
+    and `leaves_out` says what is not taken from a folder. Unless `comments_hide` findings, comments are not read. `interpret` stands in for
     `gradtrail.interp.machine.interpret` in tests. Nothing raises for what is wrong with a file: it
     comes back in `Report.not_looked_at`. A mistake of ours raises only under GRADTRAIL_STRICT=1.
     """
@@ -140,9 +147,9 @@ def check_paths(
     found = list(discover(paths, leaves_out))
     many = len(found) > FEW_FILES and os.environ.get(EVERYTHING) != "1"
     everywhere = Settings(tuple(select), tuple(ignore), torch_version)
-    takes = everywhere.takes if settings_of is None else lambda rule: True
-    run = _Run(Chosen(index.hears, takes), settings_of or (lambda filename: everywhere), interpret)
+    run = _Run(Chosen(index.hears, everywhere.takes), settings_of or (lambda filename: everywhere), interpret)
     run.known = tuple(index.modules)
+    run.comments_hide = comments_hide
     if many and index.words:
         run.words = Words((*index.words, Word(IGNORE_COMMENT)))
     named = {os.path.abspath(path) for path in paths}
@@ -201,6 +208,7 @@ class _Run:
         self._chosen = chosen
         self.words: Words | None = None
         self.known: tuple[str, ...] = ()
+        self.comments_hide = True
         self._settings_of = settings_of
         self._heard: list[str] = []
         self._settled: set[str] = set()
@@ -299,7 +307,7 @@ class _Run:
         if filename not in self._ignoring:
             source = self.sources.get(filename)
             found = None
-            if source is not None and IGNORE_COMMENT in source.data:
+            if self.comments_hide and source is not None and IGNORE_COMMENT in source.data:
                 from gradtrail.findings.ignoring import Ignoring
 
                 found = Ignoring(source)
@@ -350,10 +358,9 @@ class _Run:
         if self._interpret is not None:
             return self._interpret(None, filename, torch_version=settings.torch_version)
         from gradtrail.interp.machine import interpret
-        from gradtrail.interp.project import Given
 
-        given = Given(frozenset(settings.modules), frozenset(settings.optimizers), settings.device)
-        return interpret(self._the_project(), filename, torch_version=settings.torch_version, given=given)
+        project, version = self._the_project(), settings.torch_version
+        return interpret(project, filename, torch_version=version, given=settings.given())
 
     def _the_project(self) -> Project:
         if self._project is None:

@@ -87,6 +87,8 @@ def run(arguments: Sequence[str]) -> int:
         settings = _settings(options, select, ignore)
         report = check_paths(
             [path for path in options.paths if path != "-"],
+            select=select,
+            ignore=ignore,
             stdin=stdin,
             settings_of=settings.of,
             leaves_out=settings.leaves_out,

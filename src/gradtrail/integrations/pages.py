@@ -152,10 +152,17 @@ def _why(arguments: Sequence[str]) -> int:
             + say("there is no `{name}` on line {row} of {file}", name=name, row=shown, file=spot["file"])
         )
         return USAGE
+    from gradtrail.findings.engine import Settings
+    from gradtrail.findings.registry import known_names
+    from gradtrail.integrations import configuration
     from gradtrail.interp.inspect import values_at
 
     try:
-        values = values_at(filename, row, name)
+        merged = configuration.Merged(configuration.Configurations(known_names), Settings())
+        values = values_at(filename, row, name, merged.of(filename).given())
+    except configuration.WrongConfiguration as wrong:
+        complain(f"gradtrail why: {wrong.filename}: {wrong.reason}")
+        return USAGE
     except RecursionError:
         complain(f"gradtrail why: {spot['file']}: " + say("is nested too deeply to be followed"))
         return USAGE

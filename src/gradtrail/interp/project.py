@@ -119,7 +119,7 @@ class Project:
         space = self.imported.get(filename)
         if space is None:
             try:
-                space = self._space(filename, _dotted(filename), False)
+                space = self._space(filename, dotted_name(filename), False)
             except (Unreadable, RecursionError):
                 return None
             self.imported[filename] = space
@@ -248,7 +248,7 @@ def _folder(filename: str) -> str:
     return filename.rpartition(os.sep)[0] or os.path.dirname(filename)
 
 
-def _dotted(filename: str) -> str:
+def dotted_name(filename: str) -> str:
     """A module name for a file: enough of its path to be told apart."""
     parts = [os.path.splitext(os.path.basename(filename))[0]]
     folder = os.path.dirname(filename)
