@@ -345,6 +345,8 @@ def test_right_programs_are_quiet(name: str) -> None:
         (LIGHTNING + FIT, "self.net(x), y)\n        self",
          "self.net(x), y) + getattr(self, 'last', 0)\n        self.last = loss\n        self", "second-backward"),
         (LIGHTNING + FIT, "self.net.parameters()", "[self.net.weight * 2]", "non-leaf-in-optimizer"),
+        (LIGHTNING, 'self.log("loss", loss)', "loss.backward()", "second-backward"),
+        (LIGHTNING + FIT, 'self.log("loss", loss)', "loss.backward()", "second-backward"),
         (MANUAL, "self.manual_backward(loss)", "self.manual_backward(loss); self.manual_backward(loss)", "second-backward"),
         (MANUAL, "self.manual_backward(loss)", "self.manual_backward(loss.detach())", "backward-without-graph"),
         (TRAINER, "= F.cross_entropy(outputs.logits, labels)",
@@ -404,3 +406,14 @@ def test_what_lightning_does_not_do(old: str, new: str) -> None:
 def test_evaluation_of_lightning_is_without_grad() -> None:
     code = LIGHTNING.replace("def validation_step", "def other_step")
     assert [one.rule for one in check_source(code)] == ["numpy-of-tensor-that-requires-grad"]
+
+
+def test_layers_in_a_list_of_a_module_that_lightning_trains() -> None:
+    code = (LIGHTNING + FIT).replace(
+        "self.net = nn.Linear(4, 1)", "self.net = nn.Linear(4, 1)\n        self.more = [nn.Linear(4, 4)]"
+    )
+    code = code.replace("self.net(x), y", "self.net(self.more[0](x)), y").replace(
+        "self.net.parameters", "self.parameters"
+    )
+    assert [one.rule for one in check_source(code)] == ["parameter-outside-optimizer", "mixed-devices"]
+    assert check_source(code.replace("[nn.Linear(4, 4)]", "nn.ModuleList([nn.Linear(4, 4)])")) == []

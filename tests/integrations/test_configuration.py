@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from gradtrail.integrations import configuration
 from gradtrail.integrations.command import main
 
 Capture = pytest.CaptureFixture[str]
@@ -400,7 +401,10 @@ def test_toml_is_read_only_where_settings_are() -> None:
         "import sys; from gradtrail.integrations.command import main; main(['check']);"
         "print(any(n.startswith('toml') for n in sys.modules))"
     )
+    environment = {**os.environ, "PYTHONPATH": str(Path(configuration.__file__).parents[2])}
     for content, expected in (("[tool.other]\n", "False"), ("[tool.gradtrail]\n", "True")):
         write("pyproject.toml", content)
-        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        told = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+        )
         assert told.stdout.splitlines()[-1] == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,16 @@ def test_in_a_notebook(capsys: Capture, tmp_path: Path) -> None:
     nbformat.write(new_notebook(cells=[new_code_cell(cell) for cell in cells]), tmp_path / "n.ipynb")
     main(["check", "--isolated", "--output-format", "concise", str(tmp_path)])
     assert "n.ipynb:cell 3:2:8: warning[unused-ignore]" in capsys.readouterr().out
+    main(["check", "--isolated", str(tmp_path)])
+    assert "  fix: line 2  x = 1\n" in capsys.readouterr().out
+    main(["check", "--isolated", "--output-format", "json", str(tmp_path)])
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    (edit,) = finding["fixes"][0]["edits"]
+    assert (edit["cell"], edit["location"], edit["end_location"]) == (
+        3,
+        {"row": 2, "column": 6},
+        {"row": 2, "column": 27},
+    )
 
 
 def test_a_comment_hides_nothing_from_an_explanation(
