@@ -130,6 +130,26 @@ def test_a_file_that_a_finding_lies_in_is_asked_for_its_comments(capsys: Capture
     assert told(capsys, tmp_path, code) == []
 
 
+def test_a_function_that_only_another_file_calls(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "import torch\nfrom utils import cut\ncut(torch.ones(3, requires_grad=True))\n"
+    )
+    utils = tmp_path / "utils.py"
+    utils.write_text("import torch\ndef cut(w):\n    w.detach()  # gradtrail: ignore[dropped-result]\n")
+    assert main(["check", "--isolated", str(utils)]) == 0
+    assert main(["check", "--isolated", str(tmp_path)]) == 0
+    (tmp_path / "a.py").write_text("import torch\n")
+    assert main(["check", "--isolated", str(tmp_path)]) == 1
+    for code in (
+        utils.read_text() + "cut(1)\n",
+        utils.read_text().replace("(w)", "()").replace("w.", "torch.ones(1).cpu()."),
+    ):
+        utils.write_text(code.replace("dropped-result", "in-place-on-leaf"))
+        main(["check", "--isolated", "--output-format", "concise", str(utils)])
+        assert "`in-place-on-leaf` is not found here" in capsys.readouterr().out
+        utils.write_text("import torch\ndef cut(w):\n    w.detach()  # gradtrail: ignore[dropped-result]\n")
+
+
 def test_many_files(capsys: Capture, tmp_path: Path) -> None:
     for number in range(120):
         (tmp_path / f"z{number}.py").write_text("import torch\n")

@@ -36,6 +36,7 @@ class FakeJournal:
     def __init__(self) -> None:
         self.events: list[FakeEvent] = []
         self.limits: list[Any] = []
+        self.alone: list[tuple[int, int]] = []
 
 
 def interpret(project: Any, filename: str, **options: Any) -> FakeJournal:

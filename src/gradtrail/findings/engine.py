@@ -211,6 +211,9 @@ class _Run:
         self.comments_hide = True
         self._settings_of = settings_of
         self._heard: list[str] = []
+        self._named: set[str] = set()
+        self._alone: dict[str, list[tuple[int, int]]] = {}
+        """In files that were named, whose callers were perhaps not looked at: the functions that only others call."""
         self._settled: set[str] = set()
         self._raised: dict[str, int | None] = {}
         """The first row of a file at which torch refuses: what comes after it was not looked at."""
@@ -226,6 +229,8 @@ class _Run:
         """Look at one file, if it holds what matters or was asked for by name."""
         try:
             if named or self._may_matter(filename):
+                if named:
+                    self._named.add(filename)
                 self._tell_left_out(self._read(filename))
                 self.hear(filename)
             self._files += 1
@@ -251,6 +256,8 @@ class _Run:
         """Interpret `filename` as entry and let the rules hear its journal."""
         journal = self._journal(filename)
         self._heard.append(filename)
+        if filename in self._named:
+            self._alone[filename] = journal.alone
         for limit in journal.limits:
             self.leave_out(filename, limit, failed=False)
         raised = [event.place for event in journal.events if event.certainty == "raises"]
@@ -283,7 +290,9 @@ class _Run:
         shown = [one for one in self._found.values() if not self._is_ignored(one)]
         found = [self._in_cells(one) for one in (*shown, *self._unused_ignores())]
         findings = sorted(found, key=_order)
-        settled = frozenset(name for name in self._settled if self._raised.get(name) is None)
+        settled = frozenset(
+            name for name in self._settled if self._raised.get(name) is None and not self._alone.get(name)
+        )
         return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources, settled)
 
     def _in_cells(self, finding: Diagnostic) -> Diagnostic:
@@ -322,7 +331,9 @@ class _Run:
             if ignoring is not None and settings.takes("unused-ignore"):
                 looked_for = [rule for rule in self.known if settings.takes(rule)]
                 known = (*self.known, *registry.OWN)
-                yield from ignoring.unused(looked_for, known, self._looked_at(filename))
+                yield from ignoring.unused(
+                    looked_for, known, self._looked_at(filename), self._alone.get(filename, ())
+                )
 
     def _tell_left_out(self, source: SourceText) -> None:
         """A paste may be cut off, and then a file that is kept may not pass for one that was looked at."""

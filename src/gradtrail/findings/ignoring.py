@@ -27,8 +27,8 @@ class UnusedIgnore(Rule):
     Take the comment away, or write it as it is meant. A rule that is not looked for in a run, because it was
     not selected, is never told of.
 
-    A finding that shows only when another file calls the function is not there when that other file is not looked
-    at. Look at the folder then, or leave this rule out with `ignore = ["unused-ignore"]`.
+    Where a single file is looked at, nothing is said of a comment in a function that takes arguments and that this
+    file does not call: the finding may show when another file calls it.
     """
 
     name = "unused-ignore"
@@ -58,16 +58,23 @@ class Ignoring:
         return hidden
 
     def unused(
-        self, looked_for: Sequence[str], known: Iterable[str], looked_at: int | None
+        self,
+        looked_for: Sequence[str],
+        known: Iterable[str],
+        looked_at: int | None,
+        alone: Sequence[tuple[int, int]] = (),
     ) -> Iterator[Diagnostic]:
         """What is wrong with the comments, themselves not hidden.
 
         `looked_for` are the rules of this run, `known` all that there are. A comment that stands below the
         row `looked_at` is not said to hide nothing; None: the whole file was looked at.
+        Nor is one that stands in the rows of a function that is called from elsewhere, if at all.
         """
         names = frozenset(known)
         for index, comment in enumerate(self._comments):
-            is_settled = looked_at is None or self._comes_to(comment, looked_at)
+            is_settled = (looked_at is None or self._comes_to(comment, looked_at)) and not any(
+                comment.first <= last and first <= comment.last for first, last in alone
+            )
             for told, edited in self._wrong(index, comment, looked_for, names, is_settled):
                 found = _diagnostic(comment, told, edited)
                 if not any(

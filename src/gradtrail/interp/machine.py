@@ -164,6 +164,9 @@ class Machine(Reaching):
     def _entry(self, function: Function, first: list[Any], space: Space) -> None:
         """One function nobody calls, as an entry point; what it does to objects is taken back."""
         frame = Frame({}, space, None, None, None)
+        given = function.node.args
+        if given.posonlyargs or given.args or given.kwonlyargs or given.vararg or given.kwarg:
+            self.journal.alone.append((function.node.lineno, function.node.end_lineno))
         self.heap.push()
         allowed = self._allowance()
 
