@@ -25,6 +25,7 @@ LOCALE = SOURCE / "locale"
 sys.path.insert(0, str(ROOT / "src"))
 
 from gradtrail.findings.answers import PAGES  # noqa: E402
+from gradtrail.findings.ignoring import UnusedIgnore  # noqa: E402
 from gradtrail.findings.registry import all_rules  # noqa: E402
 from gradtrail.laws import messages  # noqa: E402
 from gradtrail.reports import rule_page  # noqa: E402
@@ -59,7 +60,7 @@ def sentences() -> dict[str, set[str]]:
         name = str(path.relative_to(SOURCE))
         for sentence in in_source(ast.parse(path.read_text(encoding="utf-8"))):
             found.setdefault(sentence, set()).add(name)
-    for rule in all_rules():
+    for rule in (*all_rules(), UnusedIgnore):
         name = rule.__module__.replace("gradtrail.", "").replace(".", "/") + ".py"
         titles = [one.title for one in rule.examples] + [one.title for one in rule.near_misses if one.shown]
         for sentence in (*rule_page.paragraphs(rule), *titles):

@@ -39,6 +39,7 @@ gradtrail.findings.telling
 gradtrail.integrations
 gradtrail.integrations.check
 gradtrail.integrations.command
+gradtrail.integrations.configuration
 gradtrail.integrations.language
 gradtrail.integrations.output
 gradtrail.integrations.torch_version

@@ -201,6 +201,7 @@ def test_pages(capsys: Capture) -> None:
     assert capsys.readouterr().out == (
         "sample-fault      error    A line says that it is a fault\n"
         "sample-suspicion  info     A line says that it is suspicious\n"
+        "unused-ignore     warning  A comment that hides findings hides none\n"
     )
     assert main(["rule", "sample-fault"]) == 0
     assert capsys.readouterr().out.startswith("sample-fault (error)\n\nA line says that it is a fault.")

@@ -52,15 +52,15 @@ def test_names_of_languages(name: str, means: str | None) -> None:
 
 def test_the_order_in_which_a_language_is_asked_for(tmp_path: Path) -> None:
     everything = {"GRADTRAIL_LANG": "zh_CN", "LC_ALL": "ja_JP.UTF-8"}
-    assert language.chosen("en", everything, str(tmp_path)) == "en"
-    assert language.chosen(None, everything, str(tmp_path)) == "zh_CN"
-    assert language.chosen(None, {"LANG": "ja_JP.UTF-8", "LC_ALL": "C.UTF-8"}, str(tmp_path)) == "en"
+    assert language.chosen("en", everything, language.configured([], str(tmp_path))) == "en"
+    assert language.chosen(None, everything, language.configured([], str(tmp_path))) == "zh_CN"
+    assert language.chosen(None, {"LANG": "ja_JP.UTF-8", "LC_ALL": "C.UTF-8"}, "") == "en"
     (tmp_path / "pyproject.toml").write_text('[tool.other]\nlang = "ja"\n')
-    assert language.chosen(None, {}, str(tmp_path)) == "en"
+    assert language.chosen(None, {}, language.configured([], str(tmp_path))) == "en"
     (tmp_path / "pyproject.toml").write_text('[tool.gradtrail]\nlang = "ja"\n[tool.other]\n')
-    assert language.chosen(None, {"LANG": "zh_CN"}, str(tmp_path)) == "ja"
+    assert language.chosen(None, {"LANG": "zh_CN"}, language.configured([], str(tmp_path))) == "ja"
     with pytest.raises(ValueError, match="klingon"):
-        language.chosen("klingon", {}, str(tmp_path))
+        language.chosen("klingon", {})
 
 
 def test_the_option_may_stand_anywhere() -> None:

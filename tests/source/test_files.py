@@ -103,12 +103,23 @@ def test_a_missing_path_is_told_in_its_place(tmp_path: Path) -> None:
     assert listed[1:] == [str(tmp_path / "a.py")]
 
 
-def test_a_notebook_does_not_pass_for_a_program(tmp_path: Path) -> None:
-    tree(tmp_path, "a.ipynb", "b.py")
-    (skipped,) = discover([str(tmp_path / "a.ipynb")])
-    assert isinstance(skipped, Skipped)
-    assert str(skipped.reason) == "is a notebook, and notebooks are not read"
-    assert found(tmp_path, base=tmp_path) == ["b.py"]
+def test_notebooks_are_taken_from_a_folder(tmp_path: Path) -> None:
+    tree(tmp_path, "a.ipynb", "b.py", ".ipynb_checkpoints/a-checkpoint.ipynb")
+    assert found(tmp_path, base=tmp_path) == ["a.ipynb", "b.py"]
+
+
+def test_the_bytes_of_a_notebook_are_those_of_its_program(tmp_path: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_text(
+        '{"cells": [{"cell_type": "code", "source": ["import torch\\n", "x = 1"], "outputs": ["torch"]}]}'
+    )
+    assert SourceFiles().data(str(path)) == b"import torch\nx = 1"
+
+
+def test_what_settings_leave_out(tmp_path: Path) -> None:
+    tree(tmp_path, "a.py", "old/b.py", "build/c.py")
+    listed = list(discover([str(tmp_path)], lambda path, is_folder: is_folder and path.endswith("old")))
+    assert listed == [str(tmp_path / "a.py"), str(tmp_path / "build" / "c.py")]
 
 
 def test_a_folder_that_may_not_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

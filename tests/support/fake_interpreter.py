@@ -29,12 +29,14 @@ class FakeEvent:
         self.kind = kind
         self.place = place
         self.trail = trail
+        self.certainty = ""
 
 
 class FakeJournal:
     def __init__(self) -> None:
         self.events: list[FakeEvent] = []
         self.limits: list[Any] = []
+        self.alone: list[tuple[int, int]] = []
 
 
 def interpret(project: Any, filename: str, **options: Any) -> FakeJournal:

@@ -12,14 +12,16 @@ from gradtrail.findings import registry
 from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
 from gradtrail.findings.rule import Rule
 from gradtrail.laws.text import Text, text
-from gradtrail.source.files import Skipped, SourceFiles, discover
+from gradtrail.source.files import LeavesOut, Skipped, SourceFiles, discover, is_usually_left_out
 from gradtrail.source.place import Place
 from gradtrail.source.reading import Unreadable, make_room
-from gradtrail.source.words import Words
+from gradtrail.source.words import Word, Words
 
 if TYPE_CHECKING:
+    from gradtrail.findings.ignoring import Ignoring
     from gradtrail.interp.journal import Journal
-    from gradtrail.interp.project import Project
+    from gradtrail.interp.project import Given, Project
+    from gradtrail.source.notebook import Cells
     from gradtrail.source.text import SourceText
 
 FEW_FILES = 100
@@ -36,6 +38,9 @@ KEPT_SOURCE = 2_000_000
 
 YOUNG_OBJECTS = 1_500_000
 """How many objects may come into being, with the collector off, before circles among them are looked for."""
+
+IGNORE_COMMENT = b"gradtrail:"
+"""The bytes without which a file has no comment that hides findings."""
 
 STANDARD_INPUT = "<stdin>"
 """The name of what comes from standard input when no other name is given."""
@@ -54,6 +59,37 @@ class Report(NamedTuple):
     files: int
     crashed: bool
     sources: SourceFiles
+    settled: frozenset[str] = frozenset()
+    """The files that were looked at as far as they can be."""
+
+
+class Settings(NamedTuple):
+    """What holds for one file: its rules by name, none selected means all, and what is taken for given there.
+
+    `modules` and `optimizers` are dotted names of classes that count as `torch.nn.Module` and as an optimizer
+    of torch; `device` is what a device is that the program chooses by what is available.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    torch_version: str | None = None
+    modules: tuple[str, ...] = ()
+    optimizers: tuple[str, ...] = ()
+    device: str | None = None
+
+    def takes(self, rule: str) -> bool:
+        """Whether a rule is looked for."""
+        return (not self.select or rule in self.select) and rule not in self.ignore
+
+    def given(self) -> Given:
+        """What the interpreter is to take for given."""
+        from gradtrail.interp.project import Given
+
+        return Given(frozenset(self.modules), frozenset(self.optimizers), self.device)
+
+
+SettingsOf = Callable[[str], Settings]
+"""The settings of a file by its name."""
 
 
 class StandardInput(NamedTuple):
@@ -68,15 +104,11 @@ class Chosen:
 
     __slots__ = ("_hears", "_listeners", "_rules", "_takes")
 
-    def __init__(
-        self, hears: dict[str, tuple[str, ...]], select: Sequence[str], ignore: Sequence[str]
-    ) -> None:
+    def __init__(self, hears: dict[str, tuple[str, ...]], takes: Callable[[str], bool]) -> None:
         self._hears = hears
         self._listeners: dict[str, tuple[Rule, ...]] = {}
         self._rules: dict[str, Rule] = {}
-        self._takes: Callable[[str], bool] = lambda name: (
-            (not select or name in select) and name not in ignore
-        )
+        self._takes = takes
 
     def hearing(self, kind: str) -> tuple[Rule, ...]:
         """The rules that hear events of `kind`."""
@@ -100,19 +132,26 @@ def check_paths(
     stdin: StandardInput | None = None,
     torch_version: str | None = None,
     interpret: Interpret | None = None,
+    settings_of: SettingsOf | None = None,
+    leaves_out: LeavesOut = is_usually_left_out,
+    comments_hide: bool = True,
 ) -> Report:
     """Look at the files that `paths` name, and at `stdin` when it is given.
 
-    `select` and `ignore` are names of rules; none selected means all. `interpret` stands in for
+    `select` and `ignore` are names of rules; none selected means all. With `settings_of` each file may have fewer,
+    and `leaves_out` says what is not taken from a folder. Unless `comments_hide` findings, comments are not read. `interpret` stands in for
     `gradtrail.interp.machine.interpret` in tests. Nothing raises for what is wrong with a file: it
     comes back in `Report.not_looked_at`. A mistake of ours raises only under GRADTRAIL_STRICT=1.
     """
     index = registry.index()
-    found = list(discover(paths))
+    found = list(discover(paths, leaves_out))
     many = len(found) > FEW_FILES and os.environ.get(EVERYTHING) != "1"
-    run = _Run(Chosen(index.hears, select, ignore), torch_version, interpret)
+    everywhere = Settings(tuple(select), tuple(ignore), torch_version)
+    run = _Run(Chosen(index.hears, everywhere.takes), settings_of or (lambda filename: everywhere), interpret)
+    run.known = tuple(index.modules)
+    run.comments_hide = comments_hide
     if many and index.words:
-        run.words = Words(index.words)
+        run.words = Words((*index.words, Word(IGNORE_COMMENT)))
     named = {os.path.abspath(path) for path in paths}
     was_collecting = gc.isenabled()
     gc.disable()
@@ -147,12 +186,10 @@ def check_source(
     """The diagnostics of a program that is given as text. Raises `Unreadable`, and any mistake of ours."""
     files = SourceFiles({filename: source})
     files.read(filename)
-    run = _Run(
-        Chosen(registry.make_index(registry.all_rules()).hears, select, ()),
-        torch_version,
-        interpret,
-        files,
-    )
+    index = registry.make_index(registry.all_rules())
+    settings = Settings(tuple(select), (), torch_version)
+    run = _Run(Chosen(index.hears, settings.takes), lambda filename: settings, interpret, files)
+    run.known = tuple(index.modules)
     run.hear(filename)
     return run.report().findings
 
@@ -163,14 +200,24 @@ class _Run:
     def __init__(
         self,
         chosen: Chosen,
-        torch_version: str | None,
+        settings_of: SettingsOf,
         interpret: Interpret | None,
         sources: SourceFiles | None = None,
     ) -> None:
         self.sources = SourceFiles() if sources is None else sources
         self._chosen = chosen
         self.words: Words | None = None
-        self._torch_version = torch_version
+        self.known: tuple[str, ...] = ()
+        self.comments_hide = True
+        self._settings_of = settings_of
+        self._heard: list[str] = []
+        self._named: set[str] = set()
+        self._alone: dict[str, list[tuple[int, int]]] = {}
+        """In files that were named, whose callers were perhaps not looked at: the functions that only others call."""
+        self._settled: set[str] = set()
+        self._raised: dict[str, int | None] = {}
+        """The first row of a file at which torch refuses: what comes after it was not looked at."""
+        self._ignoring: dict[str, Ignoring | None] = {}
         self._interpret = interpret
         self._project: Project | None = None
         self._found: dict[tuple[str, Place, str], Diagnostic] = {}
@@ -182,6 +229,8 @@ class _Run:
         """Look at one file, if it holds what matters or was asked for by name."""
         try:
             if named or self._may_matter(filename):
+                if named:
+                    self._named.add(filename)
                 self._tell_left_out(self._read(filename))
                 self.hear(filename)
             self._files += 1
@@ -195,9 +244,10 @@ class _Run:
         _collect_what_is_young()
 
     def _may_matter(self, filename: str) -> bool:
-        if self.words is None:
-            return b"torch" in self.sources.data(filename)
-        return bool(self._the_project().rows_of_words(filename))
+        data = self.sources.data(filename)
+        if b"torch" not in data:
+            return IGNORE_COMMENT in data
+        return self.words is None or bool(self._the_project().rows_of_words(filename))
 
     def _read(self, filename: str) -> SourceText:
         return self.sources.read(filename) if self._interpret else self._the_project().read(filename, True)
@@ -205,12 +255,23 @@ class _Run:
     def hear(self, filename: str) -> None:
         """Interpret `filename` as entry and let the rules hear its journal."""
         journal = self._journal(filename)
+        self._heard.append(filename)
+        if filename in self._named:
+            self._alone[filename] = journal.alone
         for limit in journal.limits:
             self.leave_out(filename, limit, failed=False)
+        raised = [event.place for event in journal.events if event.certainty == "raises"]
+        source = self.sources.get(filename)
+        in_part = bool(journal.limits or (source is not None and source.cells and source.cells.left_out))
+        if not in_part and all(place.filename == filename for place in raised):
+            self._settled.add(filename)
+            self._raised[filename] = min((place.row for place in raised), default=None)
         heard: dict[tuple[str, Place, str], int] = {}
         for event in journal.events:
             for rule in self._chosen.hearing(event.kind):
                 for diagnostic in rule.check(event, journal):
+                    if not self._settings_of(diagnostic.place.filename).takes(rule.name):
+                        continue
                     key = _identity(diagnostic)
                     heard[key] = heard.get(key, 0) + diagnostic.count
                     self._found.setdefault(key, diagnostic)
@@ -226,12 +287,60 @@ class _Run:
 
     def report(self) -> Report:
         """What was found, in the order of files and rows."""
-        findings = sorted(self._found.values(), key=_order)
-        return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources)
+        shown = [one for one in self._found.values() if not self._is_ignored(one)]
+        found = [self._in_cells(one) for one in (*shown, *self._unused_ignores())]
+        findings = sorted(found, key=_order)
+        settled = frozenset(
+            name for name in self._settled if self._raised.get(name) is None and not self._alone.get(name)
+        )
+        return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources, settled)
+
+    def _in_cells(self, finding: Diagnostic) -> Diagnostic:
+        source = self.sources.get(finding.place.filename)
+        if source is None or source.cells is None:
+            return finding
+        from gradtrail.findings.in_cells import in_cells
+
+        return in_cells(finding, source.cells)
+
+    def _looked_at(self, filename: str) -> int | None:
+        """Up to which row a file was looked at, as far as is known; None: all of it was."""
+        return self._raised.get(filename) if filename in self._settled else 0
+
+    def _is_ignored(self, finding: Diagnostic) -> bool:
+        ignoring = self._ignoring_in(finding.place.filename)
+        return ignoring is not None and ignoring.hides(finding)
+
+    def _ignoring_in(self, filename: str) -> Ignoring | None:
+        """The comments of a file that hide findings; None without any."""
+        if filename not in self._ignoring:
+            source = self.sources.get(filename)
+            found = None
+            if self.comments_hide and source is not None and IGNORE_COMMENT in source.data:
+                from gradtrail.findings.ignoring import Ignoring
+
+                found = Ignoring(source)
+            self._ignoring[filename] = found
+        return self._ignoring[filename]
+
+    def _unused_ignores(self) -> Iterable[Diagnostic]:
+        """What is wrong with the comments in the files that were looked at."""
+        for filename in self._heard:
+            ignoring = self._ignoring_in(filename)
+            settings = self._settings_of(filename)
+            if ignoring is not None and settings.takes("unused-ignore"):
+                looked_for = [rule for rule in self.known if settings.takes(rule)]
+                known = (*self.known, *registry.OWN)
+                yield from ignoring.unused(
+                    looked_for, known, self._looked_at(filename), self._alone.get(filename, ())
+                )
 
     def _tell_left_out(self, source: SourceText) -> None:
         """A paste may be cut off, and then a file that is kept may not pass for one that was looked at."""
         rows = source.left_out
+        if source.cells is not None:
+            self._tell_left_out_cells(source.filename, source.cells)
+            return
         if len(rows) == 1:
             reason = text("line {row} is not Python and was left out", row=rows[0])
         elif rows:
@@ -248,12 +357,21 @@ class _Run:
         failed = bool(rows) and source.filename != STANDARD_INPUT
         self.leave_out(source.filename, reason, failed, partly=bool(rows))
 
+    def _tell_left_out_cells(self, filename: str, cells: Cells) -> None:
+        if cells.language:
+            reason = text("is a notebook in {language}, not in Python", language=cells.language)
+            self.leave_out(filename, reason, failed=False)
+        for reason in cells.left_out:
+            self.leave_out(filename, reason, partly=True)
+
     def _journal(self, filename: str) -> Journal:
+        settings = self._settings_of(filename)
         if self._interpret is not None:
-            return self._interpret(None, filename, torch_version=self._torch_version)
+            return self._interpret(None, filename, torch_version=settings.torch_version)
         from gradtrail.interp.machine import interpret
 
-        return interpret(self._the_project(), filename, torch_version=self._torch_version)
+        project, version = self._the_project(), settings.torch_version
+        return interpret(project, filename, torch_version=version, given=settings.given())
 
     def _the_project(self) -> Project:
         if self._project is None:

@@ -19,6 +19,10 @@ from gradtrail.source.words import Word
 _KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 
 
+OWN = ("unused-ignore",)
+"""Names by which the engine itself finds something, without an event: `gradtrail.findings.ignoring`."""
+
+
 class BadRule(Exception):
     """A rule file that breaks the form of a rule: a mistake of ours."""
 
@@ -48,6 +52,11 @@ def index() -> Index:
     from gradtrail.findings import index as generated
 
     return Index(generated.MODULES, generated.HEARS, generated.WORDS)
+
+
+def known_names() -> tuple[str, ...]:
+    """The names that may be selected or ignored."""
+    return (*index().modules, *OWN)
 
 
 def make_index(rules: Iterable[type[Rule]]) -> Index:
@@ -84,6 +93,10 @@ def all_rules() -> list[type[Rule]]:
 
 def rule_named(name: str) -> type[Rule] | None:
     """The rule called `name`, or None."""
+    if name in OWN:
+        from gradtrail.findings.ignoring import UnusedIgnore
+
+        return UnusedIgnore
     module = index().modules.get(name)
     if module is None:
         return None

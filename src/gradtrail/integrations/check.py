@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from gradtrail.findings.engine import STANDARD_INPUT, Report, StandardInput, check_paths
+from gradtrail.findings.engine import STANDARD_INPUT, Report, Settings, StandardInput, check_paths
+from gradtrail.findings.registry import known_names
+from gradtrail.integrations import configuration
 from gradtrail.integrations.command import FOUND, NOTHING, OUR_MISTAKE, USAGE
-from gradtrail.integrations.output import current_folder, output_width, put, wants_colour
+from gradtrail.integrations.output import complain, current_folder, output_width, put, wants_colour
 from gradtrail.laws.text import Text, say, text
 
 if TYPE_CHECKING:
@@ -36,6 +39,10 @@ class Options:
         self.stdin_filename: str | None = None
         self.color = "auto"
         self.exit_zero = False
+        self.config: str | None = None
+        self.isolated = False
+        self.baseline: str | None = None
+        self.write_baseline: str | None = None
 
 
 class Option(NamedTuple):
@@ -56,6 +63,12 @@ OPTIONS = (
     Option("--stdin-filename", "NAME", (), text("the name of what comes from standard input")),
     Option("--color", "WHEN", ("auto", "always", "never"), text("colour in the report")),
     Option("--exit-zero", "", (), text("exit with 0 even when there are findings")),
+    Option(
+        "--config", "FILE", (), text("the settings of all files, in place of those of each pyproject.toml")
+    ),
+    Option("--isolated", "", (), text("no settings: no pyproject.toml is read")),
+    Option("--baseline", "FILE", (), text("hide the findings that are recorded there")),
+    Option("--write-baseline", "FILE", (), text("record the findings there, to be hidden from then on")),
 )
 
 
@@ -69,15 +82,63 @@ def run(arguments: Sequence[str]) -> int:
         _wrong(say("--statistics is a table for people: it does not go with --output-format json"))
     if options.stdin_filename is not None and "-" not in options.paths:
         _wrong(say("--stdin-filename names what comes from standard input: it goes with the path -"))
-    report = check_paths(
-        [path for path in options.paths if path != "-"],
-        select=select,
-        ignore=ignore,
-        stdin=_standard_input(options),
-        torch_version=_torch_version(options.torch_version),
-    )
+    stdin = _standard_input(options)
+    try:
+        settings = _settings(options, select, ignore)
+        report = check_paths(
+            [path for path in options.paths if path != "-"],
+            select=select,
+            ignore=ignore,
+            stdin=stdin,
+            settings_of=settings.of,
+            leaves_out=settings.leaves_out,
+        )
+    except configuration.WrongConfiguration as wrong:
+        return _complain_of(wrong.filename, wrong.reason)
+    if options.baseline is None and not options.isolated:
+        options.baseline = settings.baseline(current_folder())
+    if options.baseline is None and options.write_baseline is None:
+        put(_rendered(report, options))
+        return exit_status(report, options.exit_zero)
+    return _with_baseline(report, options, settings)
+
+
+def _settings(options: Options, select: tuple[str, ...], ignore: tuple[str, ...]) -> configuration.Merged:
+    """What holds for each file. Raises `WrongConfiguration`."""
+    if options.isolated and options.config is not None:
+        _wrong(say("--isolated reads no settings: it does not go with --config"))
+    from gradtrail.integrations.torch_version import found_version
+
+    asked = Settings(select, ignore, _torch_version(options.torch_version))
+    found = found_version(current_folder()) if asked.torch_version is None else None
+    given = None
+    if options.config is not None:
+        given = configuration.read(os.path.abspath(options.config), known_names)
+    elif options.isolated:
+        given = configuration.NONE
+    return configuration.Merged(configuration.Configurations(known_names, given), asked, found)
+
+
+def _with_baseline(report: Report, options: Options, settings: configuration.Merged) -> int:
+    """Print the report without what is recorded, or record what there is; the exit status comes back."""
+    from gradtrail.findings import baseline
+
+    try:
+        if options.write_baseline is not None:
+            report = baseline.write(os.path.abspath(options.write_baseline), report)
+        elif options.baseline is not None:
+            report = baseline.hide(os.path.abspath(options.baseline), report, settings.of)
+    except baseline.WrongBaseline as wrong:
+        return _complain_of(wrong.filename, wrong.reason)
     put(_rendered(report, options))
     return exit_status(report, options.exit_zero)
+
+
+def _complain_of(filename: str, reason: Text) -> int:
+    from gradtrail.reports.names import headed, shown_name
+
+    complain("gradtrail: " + headed(shown_name(filename, current_folder()), str(reason)))
+    return USAGE
 
 
 def read_plainly(arguments: Sequence[str]) -> Options | None:
@@ -158,10 +219,9 @@ def _rules(option: str, listed: str) -> tuple[str, ...]:
         if listed:
             _wrong(say("{option}: names no rule", option=option))
         return ()
-    from gradtrail.findings.registry import index
     from gradtrail.integrations.nearest import nearest
 
-    known = index().modules
+    known = known_names()
     for name in names:
         if name not in known:
             near = nearest(name, known)
@@ -187,12 +247,11 @@ def _standard_input(options: Options) -> StandardInput | None:
 
 
 def _torch_version(asked: str | None) -> str | None:
-    from gradtrail.integrations.torch_version import found_version, release
+    """The release that was asked for; None when nobody did."""
+    from gradtrail.integrations.torch_version import release
 
-    if asked is None:
-        return found_version(current_folder())
-    version = release(asked)
-    if version is None:
+    version = None if asked is None else release(asked)
+    if asked is not None and version is None:
         _wrong(say("--torch-version: `{asked}` is not a version such as 2.13.0", asked=asked))
     return version
 

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None, own_process: bool = False) -> i
     """Run the command with `arguments` (those of the process by default); the exit status comes back."""
     asked, rest = language.taken_from(list(sys.argv[1:] if arguments is None else arguments))
     try:
-        language.use(language.chosen(asked, os.environ, current_folder()))
+        language.use(language.chosen(asked, os.environ, language.configured(rest, current_folder())))
     except ValueError:
         known = ", ".join(language.LANGUAGES)
         complain("gradtrail: --lang: " + say("`{asked}` is none of {known}", asked=asked or "", known=known))

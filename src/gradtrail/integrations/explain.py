@@ -156,18 +156,20 @@ def _diagnosis(raised: Raised, names: frozenset[str], pasted: str) -> _Diagnosed
     """
     frames = [*raised.frames, *(frame for one in reversed(traceback.read(pasted)) for frame in one.frames)]
     for filename in _own_files(frames):
-        report = check_paths([filename])
+        report = check_paths([filename], comments_hide=False)
         rows = {frame.row for frame in frames if frame.filename == filename}
         found = _at(report, names, rows)
         if found:
             return report, found, filename
     for name, code in traceback.cells(pasted).items():
-        report = check_paths([], stdin=StandardInput(code.encode("utf-8", "replace"), _PASTED))
+        report = check_paths(
+            [], stdin=StandardInput(code.encode("utf-8", "replace"), _PASTED), comments_hide=False
+        )
         found = _at(report, names, {frame.row for frame in raised.frames if frame.filename == name})
         if found:
             return report, found, ""
     source = traceback.unquoted(traceback.plain(pasted)).encode("utf-8", "replace")
-    report = check_paths([], stdin=StandardInput(source, _PASTED))
+    report = check_paths([], stdin=StandardInput(source, _PASTED), comments_hide=False)
     shown = {frame.code for frame in raised.frames if frame.code and not _is_library(frame.filename)}
     said = [one for one in report.findings if one.rule in names]
     if shown:

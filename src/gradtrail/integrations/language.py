@@ -1,15 +1,15 @@
 """The language in which sentences are said: English, 简体中文 or 日本語.
 
-Chosen by `--lang`, else `GRADTRAIL_LANG`, else `lang` under `[tool.gradtrail]` of the pyproject.toml here, else the
+Chosen by `--lang`, else `GRADTRAIL_LANG`, else `lang` of the settings that hold here (`configuration`), else the
 locale. Code, names and torch's own messages are never translated.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 
+from gradtrail.integrations import configuration
 from gradtrail.laws.text import speak
 
 LANGUAGES = ("en", "zh_CN", "ja")
@@ -17,7 +17,6 @@ LANGUAGES = ("en", "zh_CN", "ja")
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "locale")
 
-_CONFIGURED = re.compile(r"^\[tool\.gradtrail\][^\[]*?^lang\s*=\s*[\"']([\w.-]+)[\"']", re.M)
 _SIMPLIFIED = ("", "cn", "sg", "hans", "hans_cn")
 
 
@@ -32,14 +31,17 @@ def language_of(name: str) -> str | None:
     return "en" if head in ("en", "c", "posix") else None
 
 
-def chosen(asked: str | None, environment: Mapping[str, str], folder: str) -> str:
-    """The language for a run; `asked` is what `--lang` says. Raises ValueError when that is not spoken."""
+def chosen(asked: str | None, environment: Mapping[str, str], configured: str = "") -> str:
+    """The language for a run; `asked` is what `--lang` says, `configured` what the settings say.
+
+    Raises ValueError when what is asked for is not spoken.
+    """
     if asked is not None:
         found = language_of(asked)
         if found is None:
             raise ValueError(asked)
         return found
-    named = environment.get("GRADTRAIL_LANG") or _configured(folder)
+    named = environment.get("GRADTRAIL_LANG") or configured
     if not named:
         named = next(
             (environment[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(name)), ""
@@ -76,11 +78,12 @@ def taken_from(arguments: list[str]) -> tuple[str | None, list[str]]:
     return ("" if waiting else asked), rest
 
 
-def _configured(folder: str) -> str:
-    path = os.path.join(folder, "pyproject.toml")
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            found = _CONFIGURED.search(file.read())
-    except OSError:
-        return ""
-    return found.group(1) if found else ""
+def configured(arguments: list[str], folder: str) -> str:
+    """What the settings say that hold in a folder, or those that the arguments of `check` name; "" for nothing."""
+    if arguments[:1] == ["check"] and any(one.startswith(("--config", "--isolated")) for one in arguments):
+        if "--isolated" in arguments:
+            return ""
+        for one, after in zip(arguments, [*arguments[1:], ""], strict=True):
+            if one == "--config" or one.startswith("--config="):
+                return configuration.language_in(one.partition("=")[2] or after) or ""
+    return configuration.language(folder)

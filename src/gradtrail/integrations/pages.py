@@ -11,7 +11,9 @@ from gradtrail.integrations.command import NOTHING, USAGE
 from gradtrail.integrations.nearest import nearest
 from gradtrail.integrations.output import complain, current_folder, output_width, put
 from gradtrail.laws.text import say
+from gradtrail.source.place import Place
 
+_IN_CELL = re.compile(r"(?P<row>\d{1,9})(?::(?P<name>.+))?\Z", re.S)
 _SPOT = re.compile(r"(?P<file>.+?):(?P<row>\d{1,9})(?::(?P<name>.+))?\Z", re.S)
 
 
@@ -29,15 +31,16 @@ def _rule(arguments: Sequence[str]) -> int:
         "--output-format", choices=("text", "markdown"), default="text", help=say("how to print it")
     )
     options = rules.parse_args(arguments)
-    from gradtrail.findings.registry import all_rules, index, rule_named
+    from gradtrail.findings.ignoring import UnusedIgnore
+    from gradtrail.findings.registry import all_rules, known_names, rule_named
     from gradtrail.reports import rule_page
 
     if options.name is None:
-        put(rule_page.list_of_rules(all_rules(), output_width()))
+        put(rule_page.list_of_rules([*all_rules(), UnusedIgnore], output_width()))
         return NOTHING
     rule = rule_named(options.name)
     if rule is None:
-        return _no_such("rule", options.name, nearest(options.name, index().modules), "gradtrail rule")
+        return _no_such("rule", options.name, nearest(options.name, known_names()), "gradtrail rule")
     put(
         rule_page.markdown_page(rule)
         if options.output_format == "markdown"
@@ -122,36 +125,54 @@ def _why(arguments: Sequence[str]) -> int:
         places.error(say("give a file and a line, such as train.py:14 or train.py:14:W"))
     from gradtrail.reports import why
     from gradtrail.source.files import SourceFiles
-    from gradtrail.source.place import Place
     from gradtrail.source.reading import Unreadable, make_room
 
-    filename, row = os.path.abspath(spot["file"]), int(spot["row"])
+    filename, row, name = os.path.abspath(spot["file"]), int(spot["row"]), spot["name"]
     make_room()
     try:
         source = SourceFiles().read(filename)
     except Unreadable as unreadable:
         complain(f"gradtrail why: {spot['file']}: {unreadable.reason}")
         return USAGE
-    if not 0 < row <= len(source.lines):
-        complain("gradtrail why: " + say("{file} has no line {row}", file=spot["file"], row=row))
+    shown = str(row)
+    if source.cells is not None:
+        in_cell = _IN_CELL.match(name or "")
+        if in_cell is None:
+            places.error(say("give a cell and a line in it, such as train.ipynb:3:14 or train.ipynb:3:14:W"))
+        shown, name = f"{row}:{in_cell['row']}", in_cell["name"]
+        row = source.cells.row(row, int(in_cell["row"]))
+    if not 0 < row <= len(source.lines) or (
+        source.cells is not None and "{}:{}".format(*source.cells.in_cell(row)) != shown
+    ):
+        complain("gradtrail why: " + say("{file} has no line {row}", file=spot["file"], row=shown))
         return USAGE
-    if spot["name"] and spot["name"].partition("[")[0] not in source.line(row):
+    if name and name.partition("[")[0] not in source.line(row):
         complain(
             "gradtrail why: "
-            + say(
-                "there is no `{name}` on line {row} of {file}", name=spot["name"], row=row, file=spot["file"]
-            )
+            + say("there is no `{name}` on line {row} of {file}", name=name, row=shown, file=spot["file"])
         )
         return USAGE
+    from gradtrail.findings.engine import Settings
+    from gradtrail.findings.registry import known_names
+    from gradtrail.integrations import configuration
     from gradtrail.interp.inspect import values_at
 
     try:
-        values = values_at(filename, row, spot["name"])
+        merged = configuration.Merged(configuration.Configurations(known_names), Settings())
+        values = values_at(filename, row, name, merged.of(filename).given())
+    except configuration.WrongConfiguration as wrong:
+        complain(f"gradtrail why: {wrong.filename}: {wrong.reason}")
+        return USAGE
     except RecursionError:
         complain(f"gradtrail why: {spot['file']}: " + say("is nested too deeply to be followed"))
         return USAGE
-    put(why.render(Place(filename, row), source.line(row), values, current_folder(), output_width()))
+    folder, in_cells = current_folder(), source.cells.place if source.cells else _as_it_is
+    put(why.render(Place(filename, row), source.line(row), values, folder, output_width(), shown=in_cells))
     return NOTHING
+
+
+def _as_it_is(place: Place) -> Place:
+    return place
 
 
 def _no_such(what: str, name: str, near: str | None, listing: str | None) -> int:

@@ -221,7 +221,8 @@ def _diagnosis(error: BaseException, script: str) -> str:
 
     names = {rule.name for rule in answer(law.key).rules}
     rows = _rows(error)
-    report = check_paths(list(dict.fromkeys([script, *(filename for filename, _ in rows)])))
+    paths = list(dict.fromkeys([script, *(filename for filename, _ in rows)]))
+    report = check_paths(paths, comments_hide=False)
     for row in rows:
         for each in report.findings:
             if each.rule in names and (os.path.abspath(each.place.filename), each.place.row) == row:

@@ -12,6 +12,7 @@ from gradtrail.interp.frames import BREAK, CONTINUE, GONE, NORMAL, RETURN, Budge
 from gradtrail.interp.heap import Heap, Snapshot
 from gradtrail.interp.joins import Joiner
 from gradtrail.interp.journal import Journal
+from gradtrail.interp.project import NOTHING_GIVEN
 from gradtrail.interp.values import (
     ANY_LEAF,
     MAYBE,
@@ -30,7 +31,7 @@ from gradtrail.interp.values import (
 )
 
 if TYPE_CHECKING:
-    from gradtrail.interp.project import Project
+    from gradtrail.interp.project import Given, Project
     from gradtrail.source.place import Place
 
 
@@ -74,6 +75,7 @@ class Core:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.given: Given = NOTHING_GIVEN
         self.count = 0
         self.heap = Heap(Joiner(self.serial))
         self.modes = Modes()
@@ -169,6 +171,7 @@ class Core:
         def note_unfrozen(self, tensor: Tensor, node: Any, frame: Frame) -> None: ...
         def note_behaviour(self, module: Instance, given: Tensor) -> None: ...
         def tell_own_state(self, module: Instance, given: Any, node: Any, frame: Frame) -> None: ...
+        def canonical(self, path: str) -> str: ...
         def loop(self, node: Any, frame: Frame, rounds: Any, body: Any) -> int: ...
         def apply(
             self,

@@ -10,6 +10,7 @@ from typing import Any
 from gradtrail.interp import budget
 from gradtrail.interp.frames import NORMAL, Frame, PathEnds
 from gradtrail.interp.loops import Loops, key_of
+from gradtrail.interp.models import registry
 from gradtrail.interp.statements import Later, Lazy
 from gradtrail.interp.values import (
     BOOL,
@@ -404,6 +405,8 @@ class Expressions(Loops):
         receiver = self.settle(self.evaluate(node.value, frame))
         key = self.evaluate(node.slice, frame)
         if type(receiver) is Library:
+            if self.canonical(receiver.path) in registry.MADE_BY_INDEX:
+                return UNKNOWN
             return receiver  # `nn.ModuleList[int]`, `list[Tensor]`: a type
         if type(receiver) is OneOf:
             return self.fork_values(

@@ -14,7 +14,7 @@ from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import Reach as Walked
 from gradtrail.interp.graph import reach
 from gradtrail.interp.machine import Machine, interpret
-from gradtrail.interp.project import Project
+from gradtrail.interp.project import NOTHING_GIVEN, Given, Project
 from gradtrail.interp.trails import sentence
 from gradtrail.interp.values import (
     LEAF,
@@ -75,12 +75,14 @@ class Revealed(NamedTuple):
     filename: str
 
 
-def values_at(filename: str, row: int, name: str | None = None) -> list[ValueSeen]:
+def values_at(
+    filename: str, row: int, name: str | None = None, given: Given = NOTHING_GIVEN
+) -> list[ValueSeen]:
     """The tensors that are named in a row of a file, as they are there; only `name` if it is given.
 
     Names and attributes are looked at, those that are assigned to in the row included, and what they hold
     when they are lists, tuples or dicts: `pair[0]`. Where the row is walked several times the facts are
-    those of all times together. Raises `Unreadable`.
+    those of all times together. `given` is taken for given. Raises `Unreadable`.
     """
     filename = os.path.abspath(filename)
     found: dict[str, ValueSeen] = {}
@@ -100,7 +102,7 @@ def values_at(filename: str, row: int, name: str | None = None) -> list[ValueSee
                 seen = _value_seen(machine, called, held, node, frame)
                 found[called] = _together(found[called], seen) if called in found else seen
 
-    interpret(project, filename, on_value=take)
+    interpret(project, filename, on_value=take, given=given)
     return list(found.values())
 
 

@@ -165,7 +165,9 @@ class Keeping(Copies):
                 if module is None or module.serial in told or one.serial in self.taken_for_roots:
                     continue
                 inside = [each for _, each in self.parameters_of(module)[0]]
-                if any(each.serial in self.reached and each.serial in self.moved for each in inside):
+                if inside and all(
+                    each.serial in self.reached and each.serial in self.moved for each in inside
+                ):
                     told.add(module.serial)
                     self.tell("loss-unused", node, where, self.seen(tensor, node, where), certainty="wasteful",
                               trail=self.steps_of([one.origin], where), module=self.name_of_object(module))  # fmt: skip

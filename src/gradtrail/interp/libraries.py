@@ -17,7 +17,7 @@ from gradtrail.interp.models import python as python_models
 from gradtrail.interp.models import registry
 from gradtrail.interp.models import tensor as tensor_models
 from gradtrail.interp.models.torch_functions import Copying, Making
-from gradtrail.interp.modules import is_module, is_module_path
+from gradtrail.interp.modules import DECLARED_MODULE, is_module, is_module_path
 from gradtrail.interp.values import (
     ANY_LEAF,
     BOOL,
@@ -53,7 +53,7 @@ from gradtrail.interp.values import (
     Tensor,
     Unknown,
 )
-from gradtrail.laws import dtypes, factories, modules, operations, optimizers
+from gradtrail.laws import dtypes, factories, modules, operations
 
 _ALIASES = {
     "torch.nn.parameter.Parameter": "torch.nn.Parameter",
@@ -104,13 +104,18 @@ class Libraries(Making, Copying, GradModes):
 
     def canonical(self, path: str) -> str:
         """The public path of a name: aliases and inner modules of torch taken away."""
+        if path in self.given.modules:
+            return DECLARED_MODULE + path
+        if path in self.given.optimizers:
+            return optim_models.DECLARED + path
         found = _CANONICAL.get(path)
         if found is None:
             found = _CANONICAL[path] = self._public(path)
         return found
 
     def _public(self, path: str) -> str:
-        found = _ALIASES.get(path)
+        registry.load(path)
+        found = _ALIASES.get(path) or registry.ALIASES.get(path)
         if found is not None:
             return found
         if path.startswith("torch.nn.modules."):
@@ -171,6 +176,8 @@ class Libraries(Making, Copying, GradModes):
         if path.endswith(".__init__") and args and type(args[0]) is Instance and args[0].library is not None:
             self.initialise_library_object(args[0], args[0].library, args[1:], keywords, node, frame)
             return None
+        if optim_models.is_optimizer(path):
+            return self._make_optimizer(path, args, keywords, node, frame)
         if head == "torch":
             return self._call_torch(path, args, keywords, node, frame)
         if head == "numpy":
@@ -221,12 +228,6 @@ class Libraries(Making, Copying, GradModes):
         self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
         name = path.rpartition(".")[2]
-        if path.startswith("torch.optim.") and optimizers.optimizer(name) is not None:
-            instance = Instance(
-                Library(path), path, self.serial(), self.origin("made", node, frame, cls=name)
-            )
-            optim_models.build(self, name, instance, args, keywords, node, frame)
-            return instance
         if path.startswith("torch.nn.") and path.count(".") == 2 and modules.module(name) is not None:
             return self._make_module(path, args, keywords, node, frame)
         if path.startswith("torch.nn.init."):
@@ -266,6 +267,14 @@ class Libraries(Making, Copying, GradModes):
         if path.startswith("torch.utils.data."):
             return UNKNOWN
         return self.call_unknown(args, keywords)
+
+    def _make_optimizer(
+        self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
+    ) -> Any:
+        name = path.rpartition(".")[2]
+        instance = Instance(Library(path), path, self.serial(), self.origin("made", node, frame, cls=name))
+        optim_models.build(self, name, instance, args, keywords, node, frame)
+        return instance
 
     def _apply_function_row(
         self, path: str, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
@@ -502,7 +511,7 @@ class Libraries(Making, Copying, GradModes):
             self.heap.put(instance.attributes, "training", True)
             if "Pretrained" in name or "PreTrained" in name:
                 self.heap.put(instance, "opened", True)
-        elif library.startswith("torch.optim.") and optimizers.optimizer(name) is not None:
+        elif optim_models.is_optimizer(library):
             optim_models.build(self, name, instance, args, keywords, node, frame)
         elif library.startswith("torch.utils.data."):
             return
@@ -570,7 +579,7 @@ class Libraries(Making, Copying, GradModes):
                     if key.startswith("recompute ") and callable(compute):
                         self.heap.put(instance.attributes, key[len("recompute ") :], compute())
             return self.module_method(instance, name, args, keywords, node, frame)
-        if library.startswith("torch.optim."):
+        if library.startswith("torch.optim.") or optim_models.is_optimizer(library):
             return optim_models.optimizer_method(self, instance, name, args, keywords, node, frame)
         if library == "torch.distributions":
             return self._distribution_method(instance, name, args, node, frame)
@@ -808,7 +817,7 @@ class Libraries(Making, Copying, GradModes):
         name = node.func.attr
         if type(result) is Instance and result.library in _MODES_TO_ENTER and result.library.endswith(name):
             self.tell("mode-dropped", node, frame, None, certainty="wasteful", mode=result.library)
-        if name not in _PURE or type(result) is not Tensor:
+        if name not in _PURE or type(result) is not Tensor or self._is_shown(node, frame):
             return
         receiver = self._receiver(node.func.value, frame)
         if type(receiver) is not Tensor:
@@ -825,6 +834,15 @@ class Libraries(Making, Copying, GradModes):
             arguments = "..." if node.args or node.keywords else ""
             self.tell("result-dropped", node, frame, subject, certainty="wasteful", op=name, same=same, arguments=arguments,
                       off_cpu=result.same_on_cpu is receiver)  # fmt: skip
+
+    def _is_shown(self, node: Any, frame: Frame) -> bool:
+        """Whether the value of a statement is shown, as at the end of a notebook's cell."""
+        source = frame.space.source
+        if frame.function is not None or not (source.cells or source.is_repaired or "%%" in source.text):
+            return False
+        from gradtrail.source.showing import is_shown
+
+        return is_shown(source, frame.space.tree.body, node)
 
     def known_value(self, node: Any, frame: Frame) -> Any:
         """The value of a name or attribute, looked up without evaluating anything anew; MISSING for other code."""

@@ -30,7 +30,8 @@ from gradtrail.interp.events import Event
 from gradtrail.interp.frames import BudgetSpent, Frame, PathEnds
 from gradtrail.interp.heap import Heap
 from gradtrail.interp.journal import Journal
-from gradtrail.interp.project import Project, Space
+from gradtrail.interp.models import registry
+from gradtrail.interp.project import NOTHING_GIVEN, Given, Project, Space
 from gradtrail.interp.reaching import Reaching
 from gradtrail.interp.values import UNKNOWN, Class, Function, Instance, OneOf, Sequence, Tensor
 
@@ -176,10 +177,21 @@ class Machine(Reaching):
     def _entry(self, function: Function, first: list[Any], space: Space) -> None:
         """One function nobody calls, as an entry point; what it does to objects is taken back."""
         frame = Frame({}, space, None, None, None)
+        given = function.node.args
+        if given.posonlyargs or given.args or given.kwonlyargs or given.vararg or given.kwarg:
+            self.journal.alone.append((function.node.lineno, function.node.end_lineno))
         self.heap.push()
         allowed = self._allowance()
+
+        def call() -> Any:
+            return self.call_function(function, first, {}, function.node, frame)
+
+        library = first[0].library if first and type(first[0]) is Instance else None
+        around = registry.ENTRIES.get(library or "", {}).get(function.name)
         self._within(
-            allowed, function.name, lambda: self.call_function(function, first, {}, function.node, frame)
+            allowed,
+            function.name,
+            call if around is None else lambda: around(self, first[0], function, frame, call),
         )
         self.steps_left -= self.steps
         self.heap.undo()
@@ -237,17 +249,19 @@ def interpret(
     on_event: Callable[[Event], None] | None = None,
     on_value: OnValue | None = None,
     torch_version: str | None = None,
+    given: Given = NOTHING_GIVEN,
 ) -> Journal:
     """The journal of the program in `filename`, and of what it imports as far as it uses it.
 
     `on_event` is called with each event at the end, `on_value` with each expression's node, frame and
-    value while it is evaluated. `torch_version` chooses among facts that changed between releases.
-    Raises `Unreadable` when the file cannot be read or parsed.
+    value while it is evaluated. `torch_version` chooses among facts that changed between releases;
+    `given` is taken for given. Raises `Unreadable` when the file cannot be read or parsed.
     """
     if project.machine is None:
         project.machine = Machine(project)
     machine = project.machine
     machine.on_value = on_value
+    machine.given = given
     try:
         journal = machine.run(project.entry(filename))
     finally:

@@ -9,6 +9,7 @@ from typing import Any
 from gradtrail.interp.expressions import Rest
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.loops import Supply, key_of
+from gradtrail.interp.models import registry
 from gradtrail.interp.operands import device_from, plain_value
 from gradtrail.interp.trails import Trails
 from gradtrail.interp.values import (
@@ -49,6 +50,9 @@ MODULE_BASES = frozenset(
 _OF_TWO_MODES = ("Dropout", "AlphaDropout", "FeatureAlphaDropout", "BatchNorm", "SyncBatchNorm")
 """Layers that are other ones in evaluation."""
 
+DECLARED_MODULE = "gradtrail.module."
+"""Stands before the path of a class that the settings declare to be a module."""
+
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"))
 
 
@@ -81,8 +85,11 @@ def _is_trained_leaf(tensor: Tensor) -> bool:
 
 def is_module_path(path: str) -> bool:
     """Whether a dotted library path names a module class."""
-    return path in MODULE_BASES or (
-        path.startswith("torch.nn.") and modules.module(path.rpartition(".")[2]) is not None
+    return (
+        path in MODULE_BASES
+        or (path.startswith("torch.nn.") and modules.module(path.rpartition(".")[2]) is not None)
+        or path.startswith(DECLARED_MODULE)
+        or path in registry.MODULES
     )
 
 

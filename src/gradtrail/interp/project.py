@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradtrail.source.files import SourceFiles
 from gradtrail.source.outline import Wanted, parse_body
@@ -21,6 +21,18 @@ _MOST_FOLDERS_UP = 6
 _ALWAYS_LIBRARIES = frozenset(
     ("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "matplotlib", "sklearn")
 )
+
+
+class Given(NamedTuple):
+    """What is taken for given of a program: dotted names of classes that count as modules and as optimizers,
+    and what a device is that the program chooses by what is available (None: not known)."""
+
+    modules: frozenset[str] = frozenset()
+    optimizers: frozenset[str] = frozenset()
+    device: str | None = None
+
+
+NOTHING_GIVEN = Given()
 
 
 class Space:
@@ -107,7 +119,7 @@ class Project:
         space = self.imported.get(filename)
         if space is None:
             try:
-                space = self._space(filename, _dotted(filename), False)
+                space = self._space(filename, dotted_name(filename), False)
             except (Unreadable, RecursionError):
                 return None
             self.imported[filename] = space
@@ -236,7 +248,7 @@ def _folder(filename: str) -> str:
     return filename.rpartition(os.sep)[0] or os.path.dirname(filename)
 
 
-def _dotted(filename: str) -> str:
+def dotted_name(filename: str) -> str:
     """A module name for a file: enough of its path to be told apart."""
     parts = [os.path.splitext(os.path.basename(filename))[0]]
     folder = os.path.dirname(filename)

@@ -8,6 +8,7 @@ from typing import Any
 
 from gradtrail.interp.core import Core
 from gradtrail.interp.frames import BREAK, CONTINUE, GONE, NORMAL, RETURN, BudgetSpent, Exits, Frame, PathEnds
+from gradtrail.interp.project import dotted_name
 from gradtrail.interp.values import (
     MISSING,
     OPAQUE,
@@ -779,7 +780,13 @@ class Statements(Core):
         """The class that a `class` statement makes."""
         bases = tuple(self.evaluate(base, frame) for base in node.bases if type(base) is not ast.Starred)
         bases = tuple(base.receiver if type(base) is Bound else base for base in bases)
+        bases = tuple(Library(self.canonical(base.path)) if type(base) is Library else base for base in bases)
         cls = Class(node.name, node, frame.space, bases)
+        if cls.library is None and (self.given.modules or self.given.optimizers):
+            path = f"{dotted_name(frame.space.filename)}.{node.name}"
+            declared = self.canonical(path)
+            if declared != path:
+                cls.library, cls.declared, cls.opaque = declared, declared, False
         inner = Frame(
             cls.members, frame.space, frame if frame.function is not None else frame.scope, frame, node
         )

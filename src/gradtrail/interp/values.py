@@ -496,6 +496,7 @@ class Class:
 
     __slots__ = (
         "bases",
+        "declared",
         "fields",
         "library",
         "lineage",
@@ -520,7 +521,11 @@ class Class:
         self.lineage: tuple[Class, ...] = tuple(one for one in self.resolution if type(one) is Class)
         self.library: str | None = None  # the library class it derives from, "torch.nn.Module"
         self.opaque = False  # a base is not known: attributes may come from there
+        self.declared: str | None = None  # the library class that the settings declare it to be like
         for one in self.lineage:
+            if one is not self and one.declared is not None:
+                self.library = self.library or one.declared
+                continue
             for base in one.bases:
                 if type(base) is Library:
                     if base.path not in _PLAIN_BASES:

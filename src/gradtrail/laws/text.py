@@ -47,6 +47,16 @@ def say(template: str, /, **fields: object) -> str:
     return str(text(template, **fields))
 
 
+def in_english(words: Text) -> str:
+    """The sentence in English, whatever language is spoken: for what is kept in a file."""
+    spoken = _spoken[:]
+    _spoken.clear()
+    try:
+        return str(words)
+    finally:
+        _spoken[:] = spoken
+
+
 def one_of(names: Sequence[str]) -> Text:
     """`a`, `a or b`, `a, b or c`."""
     if len(names) < 2:

@@ -9,7 +9,7 @@ from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
 from gradtrail.laws.text import say
 from gradtrail.reports.cells import clean, gap_behind
 from gradtrail.reports.left_out import head, left_out
-from gradtrail.reports.names import headed, shown_name
+from gradtrail.reports.names import headed, line_of, shown_name
 from gradtrail.reports.terminal import summary
 
 if TYPE_CHECKING:
@@ -42,11 +42,12 @@ def render(
 
 def _finding(finding: Diagnostic, lookup: Lookup, folder: str) -> list[str]:
     place = finding.place
-    where = f"{shown_name(place.filename, folder)}:{place.row}:{place.column}"
+    cell = "" if place.cell is None else f"cell {place.cell}:"
+    where = f"{shown_name(place.filename, folder)}:{cell}{place.row}:{place.column}"
     parts = [f"**{headed(say(finding.severity), clean(str(finding.message)))}** (`{where}`)", ""]
     for number, step in enumerate(finding.trail, 1):
         code = _line(step.place, lookup)
-        here = say("line {row}", row=step.place.row)
+        here = line_of(step.place)
         if step.place.filename != place.filename:
             here = f"{shown_name(step.place.filename, folder)}:{step.place.row}"
         parts.append(f"{number}. {headed(here, clean(str(step.text)))}")
@@ -60,4 +61,4 @@ def _finding(finding: Diagnostic, lookup: Lookup, folder: str) -> list[str]:
 
 def _line(place: Place, lookup: Lookup) -> str:
     source = lookup(place.filename)
-    return "" if source is None else clean(source.line(place.row).strip())
+    return "" if source is None else clean(source.line(place.row, place.cell).strip())

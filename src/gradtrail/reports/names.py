@@ -6,6 +6,7 @@ import os
 
 from gradtrail.laws.text import say, text
 from gradtrail.reports.cells import clean
+from gradtrail.source.place import Place
 
 
 def shown_name(filename: str, folder: str = "") -> str:
@@ -13,6 +14,13 @@ def shown_name(filename: str, folder: str = "") -> str:
     if folder and filename.startswith(folder.rstrip(os.sep) + os.sep):
         filename = filename[len(folder.rstrip(os.sep)) + 1 :]
     return clean(filename)
+
+
+def line_of(place: Place) -> str:
+    """`line 3`, and the cell where it is one of a notebook."""
+    if place.cell is None:
+        return say("line {row}", row=place.row)
+    return say("line {row} of cell {cell}", row=place.row, cell=place.cell)
 
 
 _ONE_AND_MORE = {

@@ -153,17 +153,20 @@ def _code(marks: list[_Mark], finding: Diagnostic, lookup: Lookup, style: Style)
     groups = _groups(marks)
     gutter = max(3, *(len(str(group[0].place.row)) for group in groups))
     lines: list[str] = []
-    filename = finding.place.filename
+    filename, cell = finding.place.filename, finding.place.cell
     indents = _indents(groups, lookup)
     for group in groups:
         place = group[0].place
         if place.filename != filename:
-            filename = place.filename
+            filename, cell = place.filename, place.cell
             lines.append(
                 "  " + style.paint("place", say("in {file}", file=shown_name(filename, style.folder)))
             )
+        elif place.cell != cell:
+            cell = place.cell
+            lines.append("  " + style.paint("place", say("in cell {cell}", cell=cell)))
         source = lookup(place.filename)
-        line = source.line(place.row) if source is not None else ""
+        line = source.line(place.row, place.cell) if source is not None else ""
         lines += _line_with_marks(line, group, gutter, indents.get(place.filename, 0), style)
     return lines
 
@@ -174,7 +177,7 @@ def _indents(groups: list[list[_Mark]], lookup: Lookup) -> dict[str, int]:
     for group in groups:
         place = group[0].place
         source = lookup(place.filename)
-        line = "" if source is None else source.line(place.row)
+        line = "" if source is None else source.line(place.row, place.cell)
         if line.strip():
             indent = draw(line).cell(len(line) - len(line.lstrip()) + 1)
             indents[place.filename] = min(indent, indents.get(place.filename, indent))
@@ -315,16 +318,16 @@ def _around_change(old: str, new: str, indent: int, room: int) -> str:
 
 def _rewritten(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style) -> Iterator[_Rewritten]:
     """The rows that `edits` touch, file by file."""
-    by_file: dict[str, list[Edit]] = {}
+    by_file: dict[tuple[str, int | None], list[Edit]] = {}
     for edit in edits:
-        by_file.setdefault(edit.place.filename, []).append(edit)
-    for filename, of_file in by_file.items():
+        by_file.setdefault((edit.place.filename, edit.place.cell), []).append(edit)
+    for (filename, cell), of_file in by_file.items():
         source = lookup(filename)
         if source is None:
             continue
         name = "" if filename == place.filename else shown_name(filename, style.folder)
         for first, last in _regions(of_file):
-            before = [source.line(row) for row in range(first, last + 1)]
+            before = [source.line(row, cell) for row in range(first, last + 1)]
             inside = [_moved(edit, first) for edit in of_file if first <= edit.place.row <= last]
             try:
                 after = split_lines(apply("\n".join(before), inside))

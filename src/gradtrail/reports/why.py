@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from gradtrail.findings.diagnostic import Step
 from gradtrail.laws.text import Text, say
 from gradtrail.reports.cells import clean, padded, wrap
 from gradtrail.reports.cells import width as cells
-from gradtrail.reports.names import shown_name
+from gradtrail.reports.names import line_of, shown_name
 from gradtrail.source.place import Place
 
 
@@ -79,19 +79,38 @@ LABELS = ("leaf", "requires grad", "grad_fn", "Parameter", "device", "dtype", "s
 """The heads of what is known of a tensor."""
 
 
-def render(place: Place, line: str, values: Sequence[SeenValue], folder: str = "", width: int = 80) -> str:
-    """The page for `values` at `place`, where the file says `line`."""
-    filename = place.filename
-    head = f"{shown_name(filename, folder)}:{place.row}"
+Tell = Callable[[Place], str]
+"""How a place is told in the trail of a value."""
+
+
+def render(
+    place: Place,
+    line: str,
+    values: Sequence[SeenValue],
+    folder: str = "",
+    width: int = 80,
+    *,
+    shown: Callable[[Place], Place] = lambda place: place,
+) -> str:
+    """The page for `values` at `place`, where the file says `line`; `shown` turns rows of a notebook into its cells'."""
+    at = shown(place)
+    cell = "" if at.cell is None else f"cell {at.cell}:"
+    head = f"{shown_name(at.filename, folder)}:{cell}{at.row}"
+
+    def tell(one: Place) -> str:
+        if one.filename == place.filename:
+            return line_of(shown(one))
+        return f"{shown_name(one.filename, folder)}:{one.row}"
+
     lines = [head, f"    {clean(line.strip())}", ""]
     for value in values:
-        lines += [*_value(value, filename, folder, width), ""]
+        lines += [*_value(value, tell, width), ""]
     if not values:
         lines += ["  " + say("nothing is known of a tensor here"), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _value(value: SeenValue, filename: str, folder: str, width: int) -> list[str]:
+def _value(value: SeenValue, tell: Tell, width: int) -> list[str]:
     lines = [f"  {clean(value.name)}"]
     labels = max((cells(say(label)) for label in value.facts), default=0)
     for label, fact in value.facts.items():
@@ -99,11 +118,11 @@ def _value(value: SeenValue, filename: str, folder: str, width: int) -> list[str
     if value.trail:
         lines.append("    " + say("trail"))
         for number, step in enumerate(value.trail, 1):
-            where = _short(step.place, filename, folder)
+            where = tell(step.place)
             lines += _hanging(f"      {number}. {where}  ", clean(str(step.text)), width)
     if value.reaches is not None:
         lines.append("    " + say("the gradient reaches"))
-        lines += ["      " + line for line in _tree(value.reaches, filename, folder)]
+        lines += ["      " + line for line in _tree(value.reaches, tell)]
     return lines
 
 
@@ -112,22 +131,16 @@ def _hanging(head: str, words: str, width: int) -> list[str]:
     return [head + pieces[0], *(" " * cells(head) + piece for piece in pieces[1:])]
 
 
-def _short(place: Place, filename: str, folder: str) -> str:
-    if place.filename == filename:
-        return say("line {row}", row=place.row)
-    return f"{shown_name(place.filename, folder)}:{place.row}"
-
-
-def _tree(reach: SeenReach, filename: str, folder: str) -> list[str]:
+def _tree(reach: SeenReach, tell: Tell) -> list[str]:
     """The lines of a tree; neighbours that look the same, such as the weights of a layer, are drawn once."""
     words = clean(str(reach.text))
     if reach.place is not None:
-        words = say("{words}  ({more})", words=words, more=_short(reach.place, filename, folder))
+        words = say("{words}  ({more})", words=words, more=tell(reach.place))
     if reach.cut is not None:
         words += f"  ✂ {clean(str(reach.cut))}"
     branches: list[tuple[list[str], int]] = []
     for one in reach.below:
-        branch = _tree(one, filename, folder)
+        branch = _tree(one, tell)
         if branches and branches[-1][0] == branch:
             branches[-1] = branch, branches[-1][1] + 1
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,16 @@ from gradtrail.source.text import SourceText
 if TYPE_CHECKING:
     from gradtrail.source.ignored import Ignored
 
-SUFFIXES = (".py", ".pyw")
+SUFFIXES = (".py", ".pyw", ".ipynb")
 """The endings of the files that are taken from a folder."""
 
 SKIPPED_FOLDERS = frozenset(
     ("node_modules", "__pycache__", "build", "dist", "site-packages", "venv", "__pypackages__")
 )
 """Folders that hold copies, products or other people's code; hidden folders are skipped as well."""
+
+LeavesOut = Callable[[str, bool], bool]
+"""Whether a path, which may be that of a folder, is not taken from the folder that it lies in."""
 
 
 class SourceFiles:
@@ -48,10 +51,13 @@ class SourceFiles:
         self._known[filename] = _taken(filename, data)
 
     def data(self, filename: str) -> bytes:
-        """The bytes of `filename`. Raises `Unreadable`."""
+        """The bytes of `filename`, those of a notebook as the program that it holds. Raises `Unreadable`."""
         known = self._known.get(filename)
         if known is None:
-            return reading.read_data(filename)
+            data = reading.read_data(filename)
+            if not filename.endswith(".ipynb") or b"torch" not in data:
+                return data
+            return self.read(filename).data
         if isinstance(known, Unreadable):
             raise known
         return known.data
@@ -136,7 +142,13 @@ class Skipped:
         self.reason = reason
 
 
-def discover(paths: Iterable[str]) -> Iterator[str | Skipped]:
+def is_usually_left_out(path: str, is_folder: bool) -> bool:
+    """Hidden folders, copies of other people's code, and products."""
+    name = os.path.basename(path)
+    return is_folder and (name.startswith(".") or name in SKIPPED_FOLDERS)
+
+
+def discover(paths: Iterable[str], leaves_out: LeavesOut = is_usually_left_out) -> Iterator[str | Skipped]:
     """The absolute names of the files that `paths` stand for, each once, folders in sorted order.
 
     A file that is named is always taken, whatever its ending and whatever a `.gitignore` says; so is a
@@ -144,7 +156,7 @@ def discover(paths: Iterable[str]) -> Iterator[str | Skipped]:
     """
     seen: set[str] = set()
     for path in paths:
-        for found in _stand_for(path):
+        for found in _stand_for(path, leaves_out):
             if isinstance(found, Skipped):
                 yield found
             elif found not in seen:
@@ -152,7 +164,7 @@ def discover(paths: Iterable[str]) -> Iterator[str | Skipped]:
                 yield found
 
 
-def _stand_for(path: str) -> Iterable[str | Skipped]:
+def _stand_for(path: str, leaves_out: LeavesOut) -> Iterable[str | Skipped]:
     if not path:
         # `os.path.abspath` takes it for the folder we are in; it is a variable of the shell that was not set.
         return (Skipped(path, text("the name of the path is empty")),)
@@ -160,12 +172,9 @@ def _stand_for(path: str) -> Iterable[str | Skipped]:
     if os.path.isdir(absolute):
         from gradtrail.source.ignored import Ignored
 
-        return walk(absolute, Ignored.above(absolute))
+        return walk(absolute, Ignored.above(absolute), leaves_out)
     if _is_missing(absolute):
         return (Skipped(absolute, text("no such file or folder")),)
-    if absolute.endswith(".ipynb"):
-        # As JSON it would pass for an expression of Python.
-        return (Skipped(absolute, text("is a notebook, and notebooks are not read")),)
     return (absolute,)
 
 
@@ -180,8 +189,10 @@ def _is_missing(path: str) -> bool:
     return False
 
 
-def walk(folder: str, ignored: Ignored) -> Iterator[str | Skipped]:
-    """The Python files under `folder` that `ignored` and the `.gitignore` files below leave, in sorted order.
+def walk(
+    folder: str, ignored: Ignored, leaves_out: LeavesOut = is_usually_left_out
+) -> Iterator[str | Skipped]:
+    """The Python files and notebooks under `folder` that `ignored` and the `.gitignore` files below leave, in sorted order.
 
     A link to a folder is not followed (as in git), so that there are no circles; what is neither a file
     nor a link to one, such as a pipe, is not read.
@@ -196,9 +207,15 @@ def walk(folder: str, ignored: Ignored) -> Iterator[str | Skipped]:
         ignored = ignored.inside(folder)
     for entry in entries:
         if _is_folder(entry):
-            if not _is_skipped(entry) and not ignored.leaves_out(entry.path, True):
-                yield from walk(entry.path, ignored)
-        elif entry.name.endswith(SUFFIXES) and not ignored.leaves_out(entry.path, False):
+            if not (
+                leaves_out(entry.path, True) or _is_environment(entry) or ignored.leaves_out(entry.path, True)
+            ):
+                yield from walk(entry.path, ignored, leaves_out)
+        elif (
+            entry.name.endswith(SUFFIXES)
+            and not leaves_out(entry.path, False)
+            and not ignored.leaves_out(entry.path, False)
+        ):
             if _is_file(entry):
                 yield entry.path
             elif entry.is_symlink():
@@ -220,9 +237,6 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _is_skipped(entry: os.DirEntry[str]) -> bool:
-    """Hidden folders, copies of other people's code, products, and virtual environments by any name."""
-    name = entry.name
-    if name.startswith(".") or name in SKIPPED_FOLDERS:
-        return True
+def _is_environment(entry: os.DirEntry[str]) -> bool:
+    """Whether a folder is a virtual environment, whatever its name."""
     return os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))

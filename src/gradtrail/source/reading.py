@@ -75,10 +75,12 @@ def _read(path: str, *refused: Callable[[int], bool]) -> bytes:
 
 
 def from_data(filename: str, data: bytes) -> SourceText:
-    """The source text that `data` holds, not parsed yet. Raises `Unreadable`."""
-    if data.lstrip()[:1] == b"{" and b'"nbformat"' in data:
+    """The source text that `data`, a program or a notebook, holds, not parsed yet. Raises `Unreadable`."""
+    if filename.endswith(".ipynb") or (data.lstrip()[:1] == b"{" and b'"nbformat"' in data):
         # As JSON it would pass for an expression of Python.
-        raise Unreadable(filename, text("is a notebook, and notebooks are not read"))
+        from gradtrail.source import notebook
+
+        return notebook.from_data(filename, data)
     source, encoding = decode(filename, data)
     return SourceText(filename, data, source, encoding)
 
@@ -103,7 +105,7 @@ def decode(filename: str, data: bytes) -> tuple[str, str]:
     try:
         return data.decode(encoding), encoding
     except UnicodeDecodeError as error:
-        raise Unreadable(filename, _undecodable(data, encoding, error)) from None
+        raise Unreadable(filename, undecodable(data, encoding, error)) from None
     except (LookupError, UnicodeError, ValueError):
         raise Unreadable(
             filename, text("declares the encoding {encoding}, which is not known", encoding=encoding)
@@ -115,7 +117,7 @@ def parsed(source: SourceText) -> SourceText:
     try:
         source.parse()
     except SyntaxError as error:
-        raise Unreadable(source.filename, _syntax_reason(error)) from None
+        raise Unreadable(source.filename, syntax_reason(error)) from None
     except (RecursionError, MemoryError):
         raise Unreadable(source.filename, text("is nested too deeply to be parsed")) from None
     except ValueError as error:
@@ -156,7 +158,8 @@ def _plain(encoding: str) -> str:
     return encoding.lower().replace("-", "").replace("_", "")
 
 
-def _undecodable(data: bytes, encoding: str, error: UnicodeDecodeError) -> Text:
+def undecodable(data: bytes, encoding: str, error: UnicodeDecodeError) -> Text:
+    """Which byte of `data` is not what the encoding knows."""
     row = len(split_lines(data[: error.start].decode("latin-1")))
     # `utf-8-sig` counts from after the mark.
     start = error.start + (3 if encoding == "utf-8-sig" else 0)
@@ -170,7 +173,8 @@ def _undecodable(data: bytes, encoding: str, error: UnicodeDecodeError) -> Text:
     )
 
 
-def _syntax_reason(error: SyntaxError) -> Text:
+def syntax_reason(error: SyntaxError) -> Text:
+    """Why something does not parse, as `ast.parse` says it."""
     message = (error.msg or "invalid syntax").splitlines()[0]
     if error.lineno is None:
         return text("does not parse: {message}", message=message)

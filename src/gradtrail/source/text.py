@@ -10,9 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
+from typing import TYPE_CHECKING
 
 from gradtrail.source.outline import Body, Wanted, outline
 from gradtrail.source.place import Edit, Place
+
+if TYPE_CHECKING:
+    from gradtrail.source.notebook import Cells
 
 Positioned = ast.expr | ast.stmt | ast.excepthandler | ast.arg | ast.keyword | ast.alias | ast.pattern
 """The nodes that carry a position."""
@@ -32,6 +36,7 @@ class SourceText:
         "_lines",
         "_tree",
         "bodies",
+        "cells",
         "code",
         "data",
         "encoding",
@@ -51,6 +56,7 @@ class SourceText:
         code: str | None = None,
         shifts: tuple[int, ...] = (),
         left_out: tuple[int, ...] = (),
+        cells: Cells | None = None,
     ) -> None:
         self.filename = filename
         self.data = data
@@ -60,6 +66,8 @@ class SourceText:
         self.shifts = shifts
         self.left_out = left_out
         """Rows of a snippet that are not Python and were dropped."""
+        self.cells = cells
+        """For a notebook, whose cells `text` joins: which row is which row of which cell."""
         self.bodies: dict[int, Body] = {}
         """The bodies that are missing in the tree, by the row of their `def`."""
         self._tree: ast.Module | None = None
@@ -107,8 +115,10 @@ class SourceText:
             self._lines = split_lines(self.text)
         return self._lines
 
-    def line(self, row: int) -> str:
-        """The line at `row`, without its end; empty where there is none."""
+    def line(self, row: int, cell: int | None = None) -> str:
+        """The line at `row`, of the whole text or of a cell, without its end; empty where there is none."""
+        if cell is not None and self.cells is not None:
+            row = self.cells.row(cell, row)
         lines = self.lines
         return lines[row - 1] if 0 < row <= len(lines) else ""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradtrail.interp.frames import Frame, PathEnds
 from gradtrail.interp.gradients import Mixed, Spent, state_of, version_of
+from gradtrail.interp.models import registry
 from gradtrail.interp.models.registry import argument
 from gradtrail.interp.models.tensor import flag
 from gradtrail.interp.values import (
@@ -49,6 +50,17 @@ class Built:
         self.fused: bool | None = False  # a fused step writes parameters without counting it as a version
 
 
+DECLARED = "gradtrail.optimizer."
+"""Stands before the path of a class that the settings declare to be an optimizer."""
+
+
+def is_optimizer(path: str) -> bool:
+    """Whether a dotted library path names an optimizer: a class that derives from torch's."""
+    if path.startswith("torch.optim."):
+        return optimizers.optimizer(path.rpartition(".")[2]) is not None
+    return path.startswith(DECLARED) or path in registry.OPTIMIZERS
+
+
 def build(
     m: Any, name: str, instance: Instance, args: Args, keywords: Keywords, node: Any, frame: Frame
 ) -> None:
@@ -66,7 +78,7 @@ def build(
     m.heap.put(instance.attributes, "param_groups", _groups_value(built))
     _tell_remade(m, instance, built, name, keywords, node, frame)
     expression = _params_expression(node)
-    if law is None or differentiable is not False:
+    if (law is None and not is_optimizer(instance.library or "")) or differentiable is not False:
         return
     found = optimizers.refusal(whole, False, name)
     where = expression if expression is not None else node

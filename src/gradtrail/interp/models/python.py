@@ -59,7 +59,7 @@ HARMLESS = frozenset(
     threading abc enum dataclasses contextlib inspect types traceback textwrap pprint heapq bisect operator
     statistics decimal fractions numbers copy gc weakref tqdm rich yaml toml wandb tensorboard tensorboardX
     absl hydra omegaconf click fire gym gymnasium PIL cv2 requests psutil unittest pytest multiprocessing
-    concurrent queue signal ctypes zipfile tarfile gzip urllib http getpass termcolor colorama tabulate""".split()
+    concurrent queue signal torchmetrics ctypes zipfile tarfile gzip urllib http getpass termcolor colorama tabulate""".split()
 )
 """Libraries that do not change a tensor, a module or a flag that they are handed."""
 

@@ -20,6 +20,65 @@ TENSOR_METHODS: dict[str, Handler] = {}
 TENSOR_ATTRIBUTES: dict[str, Callable[[Any, Any, Any, Any], Any]] = {}
 
 
+ON_DEMAND: dict[str, str] = {
+    "accelerate": "accelerate",
+    "bitsandbytes": "other_optimizers",
+    "deepspeed": "deepspeed",
+    "einops": "einops",
+    "lightning": "lightning",
+    "lightning_fabric": "fabric",
+    "lion_pytorch": "other_optimizers",
+    "peft": "peft",
+    "pyro": "pyro",
+    "pytorch_lightning": "lightning",
+    "schedulefree": "other_optimizers",
+    "timm": "timm",
+    "torch_geometric": "torch_geometric",
+    "torch_optimizer": "other_optimizers",
+    "transformers": "transformers",
+    "torch.amp.GradScaler": "grad_scaler",
+    "torch.cuda.amp.GradScaler": "grad_scaler",
+    "torch.cuda.amp.grad_scaler.GradScaler": "grad_scaler",
+}
+"""The file that knows a library, by its name or by a whole path: imported when a program first speaks of it."""
+
+ALIASES: dict[str, str] = {}
+"""Other paths of what a library has, and the path that its file knows it by."""
+
+MODULES: set[str] = set()
+"""Classes of libraries that derive from `torch.nn.Module`."""
+
+MADE_BY_INDEX: set[str] = set()
+"""Classes whose subscripts are other classes: `PyroModule[nn.Linear]`."""
+
+OPTIMIZERS: set[str] = set()
+"""Classes of libraries that derive from `torch.optim.Optimizer` and take parameters first."""
+
+Entry = Callable[[Any, Any, Any, Any, Callable[[], Any]], None]
+"""Called with the machine, the object, its method, the frame, and the call of the method that the library makes."""
+
+ENTRIES: dict[str, dict[str, Entry]] = {}
+"""What a library does around a method that a program gives to it, by the library class and the method's name."""
+
+
+def load(path: str) -> None:
+    """Import the file that knows a path, if there is one."""
+    name = ON_DEMAND.get(path.partition(".")[0]) or ON_DEMAND.get(path)
+    if name is not None:
+        __import__(f"gradtrail.interp.models.{name}")
+
+
+def entry(cls: str, *names: str) -> Callable[[Entry], Entry]:
+    """Register what a library does around the methods `names` of classes that derive from `cls`."""
+
+    def take(handler: Entry) -> Entry:
+        for name in names:
+            ENTRIES.setdefault(cls, {})[name] = handler
+        return handler
+
+    return take
+
+
 def calls(*paths: str) -> Callable[[Handler], Handler]:
     """Register what a call of each of `paths` means."""
 

@@ -378,7 +378,12 @@ def device(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path
     "torch.accelerator.is_available",
 )  # fmt: skip
 def available(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    return INT if path.endswith("count") else AVAILABLE
+    if path.endswith("count"):
+        return INT
+    device = m.given.device
+    if device is None:
+        return AVAILABLE
+    return device != "cpu" if ".accelerator." in path else f".{device}." in path
 
 
 # Autograd
@@ -673,7 +678,10 @@ def truth(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 
 @calls("torch.compile", "torch.jit.script", "torch.jit.trace", "torch.fx.symbolic_trace")
 def compiled(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    return args[0] if args and path == "torch.compile" else UNKNOWN
+    if path != "torch.compile":
+        return UNKNOWN
+    # Without a model it gives what takes one.
+    return args[0] if args else Library(path)
 
 
 @calls("torch.from_numpy")
