@@ -42,8 +42,8 @@ def finding(row: int = 4, **more: Any) -> dict[str, Any]:
     }
     judged = dict.fromkeys(precision.JUDGED, "")
     return {
-        **REPOSITORY,
         "repo": "some/body",
+        "commit": REPOSITORY["commit"],
         "severity": "error",
         "look": "usual",
         "excerpt": [],
