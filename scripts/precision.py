@@ -3,8 +3,9 @@
 usage: python scripts/precision.py FOLDER [--only OWNER/NAME ...]   check the copies in FOLDER, renew the page
        python scripts/precision.py --page                           renew the page only
 
-`docs/precision/repositories.toml` lists the repositories and their commits. FOLDER holds a copy of each as
-`OWNER+NAME`, for example from `git clone` and `git checkout COMMIT`; nothing of them is run. Every finding stands in
+`docs/precision/repositories.toml` lists the repositories and their commits, or `pypi:VERSION` for the files of a release;
+`looks = ["usual"]` leaves out the slower look at everything. FOLDER holds a copy of each as `OWNER+NAME`, for example
+from `git clone` and `git checkout COMMIT`; nothing of them is run. Every finding stands in
 `docs/precision/findings.toml`. One that has been judged keeps its verdicts; one that is not told any more stays,
 marked as gone. The page is `docs/precision/README.md`.
 """
@@ -49,7 +50,9 @@ KEYS = (
     "excerpt",
     *JUDGED,
 )
-LOOKS = {"usual": {}, "everything": {"GRADTRAIL_EVERYTHING": "1"}}
+LOOKS: dict[str, dict[str, str]] = {"usual": {}, "everything": {"GRADTRAIL_EVERYTHING": "1"}}
+OWN_MISTAKE = "a mistake of gradtrail"
+"""What the report says of a file when gradtrail itself failed there."""
 
 Finding = dict[str, Any]
 
@@ -84,11 +87,20 @@ def excerpt(folder: Path, told: dict[str, Any]) -> list[str]:
     return [f"{row}: {lines[row - 1].strip()[:EXCERPT_WIDTH]}" for row in rows if row <= len(lines)]
 
 
-def found_in(folder: Path, repository: dict[str, str]) -> list[Finding]:
-    """What is found in a repository: as a user finds it, and what a look at everything adds."""
+def found_in(folder: Path, repository: dict[str, Any]) -> tuple[list[Finding], list[str]]:
+    """What is found in a repository: as a user finds it, and what a look at everything adds.
+
+    The second list are the files on which gradtrail itself failed, each with the reason.
+    """
     found: dict[tuple[Any, ...], Finding] = {}
-    for look, environment in LOOKS.items():
-        for told in checked(folder, environment)["findings"]:
+    failed: dict[str, str] = {}
+    for look in repository.get("looks", LOOKS):
+        report = checked(folder, LOOKS[look])
+        for each in report.get("not_looked_at", []):
+            if OWN_MISTAKE in each["reason"]:
+                path = os.path.relpath(folder / each["filename"], folder)
+                failed[path] = f"{path}: {each['reason'].partition(' (')[0]}"
+        for told in report["findings"]:
             finding = {
                 "repo": repository["name"],
                 "commit": repository["commit"],
@@ -104,7 +116,7 @@ def found_in(folder: Path, repository: dict[str, str]) -> list[Finding]:
                 **dict.fromkeys(JUDGED, ""),
             }
             found.setdefault(key_of(finding), finding)
-    return list(found.values())
+    return list(found.values()), sorted(failed.values())
 
 
 def size_of(folder: Path, repository: dict[str, str]) -> dict[str, Any]:
@@ -251,7 +263,7 @@ def page(repositories: list[dict[str, Any]], findings: list[Finding]) -> str:
         "",
         "<!-- Made by scripts/precision.py from findings.toml. -->",
         "",
-        f"`gradtrail check` over {len(repositories)} public repositories, {lines:,} lines of Python, each at one commit: every",
+        f"`gradtrail check` over {len(repositories)} public repositories, {lines:,} lines of Python, each at one commit or release: every",
         "finding, judged by readers who looked at the code around it. **True** means that the sentence is true at that place"
         " and that",
         "a maintainer would agree that it is a mistake or worth the warning; all else is false. The second reader does not see"
@@ -278,6 +290,9 @@ def page(repositories: list[dict[str, Any]], findings: list[Finding]) -> str:
     if split:
         both = [[*entry(each), *entry(each, reader="second")] for each in split]
         text += ["## Where the readers differ", "", *(line for each in both for line in each), ""]
+    failed = [f"- {each['name']} `{one}`" for each in repositories for one in each.get("failed", [])]
+    if failed:
+        text += ["## Where gradtrail failed", "", *failed, ""]
     rows = [
         [each["name"], f"`{each['commit'][:12]}`", each["files"], each["torch_files"], each["lines"], number]
         for each in repositories
@@ -302,7 +317,8 @@ def run_over(folder: Path, only: list[str], pages: Path) -> None:
         if not copy.is_dir():
             raise SystemExit(f"no copy of {each['name']}: {copy} is not there")
         sizes[each["name"]] = size_of(copy, each)
-        more = found_in(copy, each)
+        more, failed = found_in(copy, each)
+        sizes[each["name"]]["failed"] = failed
         print(f"{each['name']}: {len(more)} findings", flush=True)
         found += more
     names = [each["name"] for each in listed]

@@ -54,7 +54,8 @@ def finding(row: int = 4, **more: Any) -> dict[str, Any]:
 
 
 def test_a_finding_is_kept_with_the_rows_that_its_trail_names(copy: Path) -> None:
-    (found,) = precision.found_in(copy, REPOSITORY)
+    (found,), failed = precision.found_in(copy, REPOSITORY)
+    assert failed == []
     assert (found["path"], found["row"], found["rule"], found["look"]) == (
         "wrong.py",
         4,
@@ -92,6 +93,20 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert repositories == [size]
     assert read == {**whole, "program": program + "\n"}
     assert precision.written(repositories, [read]) == path.read_text(encoding="utf-8")
+
+
+def test_a_failure_of_gradtrail_itself_is_told(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = "internal error, a mistake of gradtrail: KeyError: 'x' (GRADTRAIL_DEBUG=1 shows where)"
+    report = {"findings": [], "not_looked_at": [{"filename": "wrong.py", "reason": reason}]}
+    looks = []
+    monkeypatch.setattr(precision, "checked", lambda folder, environment: looks.append(environment) or report)
+    assert precision.found_in(copy, {**REPOSITORY, "looks": ["usual"]}) == (
+        [],
+        ["wrong.py: internal error, a mistake of gradtrail: KeyError: 'x'"],
+    )
+    assert looks == [{}]
+    size = {**REPOSITORY, "files": 1, "torch_files": 1, "lines": 4, "failed": ["wrong.py: KeyError"]}
+    assert "- some/body `wrong.py: KeyError`" in precision.page([size], [])
 
 
 def test_the_page_counts_what_is_told_and_lists_each_verdict() -> None:
