@@ -17,16 +17,16 @@ test: .venv/installed-test
 
 # Form, types, and what may import what.
 check: .venv/installed-dev
-	$(BIN)/ruff format --check src tests scripts
-	$(BIN)/ruff check src tests scripts
+	$(BIN)/ruff format --check src tests scripts benchmarks
+	$(BIN)/ruff check src tests scripts benchmarks
 	$(BIN)/mypy --strict src
 	$(BIN)/python scripts/make_rule_index.py --check
 	$(BIN)/python scripts/make_catalogues.py --check
 	$(BIN)/python -m pytest -q tests/test_floors.py
 
 format: .venv/installed-dev
-	$(BIN)/ruff format src tests scripts
-	$(BIN)/ruff check --fix src tests scripts
+	$(BIN)/ruff format src tests scripts benchmarks
+	$(BIN)/ruff check --fix src tests scripts benchmarks
 
 index: .venv/installed
 	$(BIN)/python scripts/make_rule_index.py
