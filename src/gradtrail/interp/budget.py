@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradtrail.laws.text import Text, text
 
 STEPS_OF_MODULE = 60_000
-STEPS_OF_MODULE_IN_FOLDER = 1_500
+STEPS_OF_MODULE_IN_FOLDER = 4_000
 STEPS_OF_IMPORT = 4_000
 STEPS_OF_FUNCTION = 8_000
 STEPS_OF_FUNCTION_IN_FOLDER = 150

@@ -871,6 +871,7 @@ class Calls(Expressions):
         called = node.func if type(node) is ast.Call else None
         target = called.value if type(called) is ast.Attribute else None
         self.unknown_reach = True
+        self.last_backward = self.serial()
         if args or receiver.either or type(target) is not ast.Name:
             self.unseen_backward = True
             return

@@ -110,6 +110,7 @@ class Core:
             int, int
         ] = {}  # of tensors: the time when `item()` was last asked of them
         self.kept: dict[tuple[int, int], Any] = {}  # tensors with a graph, put into a list, by node and list
+        self.last_backward = 0  # when the last backward was
         self.growing: dict[int, Any] = {}  # tensors whose graph goes back to earlier rounds, by the node
         self.retained: dict[Any, tuple[Any, int]] = {}  # nodes that a backward has retained: where and when
         self.evaluated: dict[int, Any] = {}  # results of modules in evaluation mode, by the node of the call

@@ -85,7 +85,8 @@ class Keeping(Copies):
 
     def note_growing(self, tensor: Tensor, started: int, begun: int) -> None:
         """A value at the end of a round that `begun` in a loop that `started`: does it hold earlier rounds' graphs?"""
-        if tensor.requires != YES or tensor.many or tensor.node is None:
+        trains = started < self.last_backward  # else the rounds are layers, or steps of one computation
+        if not trains or tensor.requires != YES or tensor.many or tensor.node is None:
             return
         behind = [node.serial for node, sure in reach([tensor.node]).nodes.items() if sure]
         if any(started < one < begun for one in behind) and any(one > begun for one in behind):
@@ -112,6 +113,7 @@ class Keeping(Copies):
     def hear_backward(self, passed: Pass) -> None:
         """At a backward: what it walks that an earlier round's has walked already."""
         super().hear_backward(passed)
+        self.last_backward = self.count
         if passed.retain is not True or passed.create is not False:
             return
         begun = _last_loop(passed.frame)

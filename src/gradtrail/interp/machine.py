@@ -54,7 +54,7 @@ class Machine(Reaching):
         self.replaced = set()
         self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
         self.unseen_backward, self.unknown_reach, self.made_before = False, False, {}
-        self.losses, self.forwards = {}, {}
+        self.losses, self.forwards, self.last_backward = {}, {}, 0
         self.followers, self.followers_used, self.sharers = {}, {}, {}
         self.optimizers, self.in_loops, self.moved, self.addends = {}, {}, set(), {}
         self.waiting, self.unfrozen, self.trained_in_loops = {}, {}, {}

@@ -13,12 +13,15 @@ class Word(NamedTuple):
 
     `spelt` begins with a literal, or the search is slow. When they are given, `row` must be found in the
     same row, `file` anywhere in the file, and `then` somewhere right after the name that the row assigns to.
+    With `run` it is the run of the whole program that matters: a file that only defines things has none, and no
+    function is walked for its sake that the program does not call.
     """
 
     spelt: bytes
     row: bytes = b""
     file: bytes = b""
     then: bytes = b""
+    run: bool = False
 
 
 _LONG_QUOTES = (b'"""', b"'''")
@@ -26,6 +29,9 @@ _LAST_NAME = re.compile(rb"(\w+)[ \t]*$")
 _LONG_ROW = 1_000
 """A row that is longer is not looked into: no person has written it, and searching it could take for ever."""
 
+
+_RUNS = re.compile(rb"^(?:if __name__|for |while |with |try:|[A-Za-z_][\w.]*\()", re.MULTILINE)
+"""How a file begins a row that does something when the file is run."""
 
 _MANY_NAMES = 100
 """The names of a file that are followed; beyond, what is assigned to any name matters."""
@@ -37,24 +43,54 @@ class Words:
     Without words every row of a file that says `torch` matters.
     """
 
-    __slots__ = ("_families",)
+    __slots__ = ("_families", "_whole")
 
     def __init__(self, words: Iterable[Word]) -> None:
         # One search for all words would be slow: it has no literal to begin with. One for each word reads the
         # file too often. So those that begin alike are searched for together.
         families: dict[bytes, list[Word]] = {}
+        self._whole = [_OfRun(word) for word in sorted(set(words)) if word.run]
         for word in sorted(set(words)):
+            if word.run:
+                continue
             families.setdefault(word.spelt[:2], []).append(word)
         self._families = [_Family(members) for members in families.values()]
 
     def rows_in(self, data: bytes) -> list[int]:
-        """The rows of code in which a word stands, in order; none when the file does not say `torch`."""
+        """The rows of code in which a word stands, in order; none when the file does not say `torch`.
+
+        `BEFORE_ALL` alone says that the file is to be run, and that none of its functions is to be walked without.
+        """
         if b"torch" not in data:
             return []
-        if not self._families:
+        if not self._families and not self._whole:
             return list(range(1, data.count(b"\n") + 2))
         starts = [start for family in self._families for start in family.starts_in(data)]
-        return _rows_of_code(data, sorted(starts)) if starts else []
+        if starts:
+            rows = _rows_of_code(data, sorted(starts))
+            if rows:
+                return rows
+        return [BEFORE_ALL] if _RUNS.search(data) and any(one.matters_in(data) for one in self._whole) else []
+
+
+BEFORE_ALL = 0
+"""A row before the first."""
+
+
+class _OfRun:
+    """A word of which the file as a whole is asked."""
+
+    __slots__ = ("_file", "_spelt")
+
+    def __init__(self, word: Word) -> None:
+        self._spelt = re.compile(word.spelt)
+        self._file = re.compile(word.file) if word.file else None
+
+    def matters_in(self, data: bytes) -> bool:
+        """Whether the word stands in a file."""
+        return (self._file is None or self._file.search(data) is not None) and self._spelt.search(
+            data
+        ) is not None
 
 
 class _Family:

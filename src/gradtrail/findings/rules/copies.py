@@ -28,7 +28,7 @@ class DataShared(Rule):
 
     name = "data-shared"
     severity = "warning"
-    words = (Word(rb"\.data = [^=]", file=rb"\.step\("),)
+    words = (Word(rb"\.data = [^=]", file=rb"\.step\(", run=True),)
     hears = ("data-shared",)
     examples = (
         Example(
@@ -139,7 +139,7 @@ class StateLoadedIntoItself(Rule):
 
     name = "state-loaded-into-itself"
     severity = "warning"
-    words = (Word(rb"\.load_state_dict\(", file=rb"\.state_dict\(\)"),)
+    words = (Word(rb"\.load_state_dict\(", file=rb"\.state_dict\(\)", run=True),)
     hears = ("state-loaded-into-itself",)
     examples = (
         Example(
@@ -269,7 +269,7 @@ class FollowerTrained(Rule):
 
     name = "follower-trained"
     severity = "warning"
-    words = (Word(rb"\.parameters\(\)", file=rb"\.step\("),)
+    words = (Word(rb"\.parameters\(\)", file=rb"\.step\(", run=True),)
     hears = ("follower-trained",)
     examples = (
         Example(

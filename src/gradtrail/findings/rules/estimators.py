@@ -12,7 +12,7 @@ from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
 
-SAMPLE = Word(rb"\.sample\(", file=rb"distributions")
+SAMPLE = Word(rb"\.sample\(", file=rb"distributions", run=True)
 
 
 class SampleForRsample(Rule):
@@ -166,7 +166,7 @@ class AttachedAdvantage(Rule):
 
     name = "attached-advantage"
     severity = "warning"
-    words = (Word(rb"\.log_prob\(", file=rb"distributions"),)
+    words = (Word(rb"\.log_prob\(", file=rb"distributions", run=True),)
     hears = ("score-times-attached",)
     examples = (
         Example(
@@ -266,7 +266,7 @@ class StraightThroughReversed(Rule):
 
     name = "straight-through-reversed"
     severity = "warning"
-    words = (Word(rb"\.detach\(\)"),)
+    words = (Word(rb"\.detach\(\)", run=True),)
     hears = ("straight-through-reversed",)
     examples = (
         Example(
@@ -332,7 +332,9 @@ class TargetTrained(Rule):
 
     name = "target-trained"
     severity = "warning"
-    words = (Word(rb"\.max\(", file=rb"(?:mse|smooth_l1|huber)_loss|MSELoss|SmoothL1Loss|HuberLoss"),)
+    words = (
+        Word(rb"\.max\(", file=rb"(?:mse|smooth_l1|huber)_loss|MSELoss|SmoothL1Loss|HuberLoss", run=True),
+    )
     hears = ("target-trained",)
     examples = (
         Example(

@@ -28,7 +28,7 @@ class EvaluationRecorded(Rule):
 
     name = "evaluation-recorded"
     severity = "warning"
-    words = (Word(rb"\.eval\(\)", file=rb"\.backward\("),)
+    words = (Word(rb"\.eval\(\)", file=rb"\.backward\(", run=True),)
     hears = ("evaluation-recorded",)
     examples = (
         Example(
@@ -145,7 +145,7 @@ class EvaluationLeftOn(Rule):
 
     name = "evaluation-left-on"
     severity = "warning"
-    words = (Word(rb"\.eval\(\)", file=rb"\.backward\("),)
+    words = (Word(rb"\.eval\(\)", file=rb"\.backward\(", run=True),)
     hears = ("evaluation-left-on",)
     examples = (
         Example(

@@ -12,7 +12,7 @@ from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
 
-STEP = Word(rb"\.step\(\)", file=rb"\.backward\(")
+STEP = Word(rb"\.step\(\)", file=rb"\.backward\(", run=True)
 
 
 class GraphKeptInList(Rule):
@@ -233,6 +233,23 @@ class GraphGrowsWithRounds(Rule):
     )
     near_misses = (
         NearMiss(
+            "rounds that are layers of one computation",
+            """
+                import torch
+                layers = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(6))
+                optimizer = torch.optim.SGD(layers.parameters(), lr=0.1)
+                def apply(x):
+                    for layer in layers:
+                        x = layer(x)
+                    return x
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    apply(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+                print(apply(torch.ones(4, 2)).argmax(1))
+            """,
+        ),
+        NearMiss(
             "the sum is what is trained on",
             """
                 import torch
@@ -309,7 +326,7 @@ class GraphWalkedAgain(Rule):
 
     name = "graph-walked-again"
     severity = "warning"
-    words = (Word(rb"retain_graph ?= ?True"),)
+    words = (Word(rb"retain_graph ?= ?True", run=True),)
     hears = ("graph-walked-again",)
     examples = (
         Example(

@@ -12,7 +12,7 @@ from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import Text, text
 from gradtrail.source.words import Word
 
-STEP = Word(rb"\.step\(\)", file=rb"\.backward\(")
+STEP = Word(rb"\.step\(\)", file=rb"\.backward\(", run=True)
 
 
 class ParameterOutsideOptimizer(Rule):

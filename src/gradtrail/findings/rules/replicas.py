@@ -37,7 +37,7 @@ class DdpBypassed(Rule):
 
     name = "ddp-bypassed"
     severity = "error"
-    words = (Word(rb"\.module\b", file=rb"DistributedDataParallel"),)
+    words = (Word(rb"\.module\b", file=rb"DistributedDataParallel", run=True),)
     hears = ("ddp-bypassed",)
     examples = (
         Example(

@@ -12,7 +12,7 @@ from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
 
-BACKWARD = Word(rb"\.backward\(", file=rb"optim")
+BACKWARD = Word(rb"\.backward\(", file=rb"optim", run=True)
 
 
 class OptimizerNeverStepped(Rule):
