@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradtrail.findings import registry
@@ -18,6 +18,7 @@ from gradtrail.source.reading import Unreadable, make_room
 from gradtrail.source.words import Words
 
 if TYPE_CHECKING:
+    from gradtrail.interp.events import Event
     from gradtrail.interp.journal import Journal
     from gradtrail.interp.project import Project
     from gradtrail.source.text import SourceText
@@ -46,7 +47,8 @@ class Report(NamedTuple):
 
     `files` counts the files that were looked at, those that the byte filter put aside included.
     `crashed` says that a mistake of ours kept a file from being looked at. `sources` holds the texts
-    that the places of the findings speak of.
+    that the places of the findings speak of. `names` are the files that the paths stand for, which repairs
+    may change.
     """
 
     findings: list[Diagnostic]
@@ -54,6 +56,7 @@ class Report(NamedTuple):
     files: int
     crashed: bool
     sources: SourceFiles
+    names: frozenset[str] = frozenset()
 
 
 class StandardInput(NamedTuple):
@@ -100,17 +103,21 @@ def check_paths(
     stdin: StandardInput | None = None,
     torch_version: str | None = None,
     interpret: Interpret | None = None,
+    texts: Mapping[str, bytes] | None = None,
 ) -> Report:
     """Look at the files that `paths` name, and at `stdin` when it is given.
 
     `select` and `ignore` are names of rules; none selected means all. `interpret` stands in for
-    `gradtrail.interp.machine.interpret` in tests. Nothing raises for what is wrong with a file: it
+    `gradtrail.interp.machine.interpret` in tests. `texts` holds what files are taken to say, by name, whatever the
+    disk holds. Nothing raises for what is wrong with a file: it
     comes back in `Report.not_looked_at`. A mistake of ours raises only under GRADTRAIL_STRICT=1.
     """
     index = registry.index()
     found = list(discover(paths))
     many = len(found) > FEW_FILES and os.environ.get(EVERYTHING) != "1"
     run = _Run(Chosen(index.hears, select, ignore), torch_version, interpret)
+    for filename, data in (texts or {}).items():
+        run.sources.add(filename, data)
     if many and index.words:
         run.words = Words(index.words)
     named = {os.path.abspath(path) for path in paths}
@@ -127,7 +134,8 @@ def check_paths(
         if stdin is not None:
             name = stdin.filename
             filename = name if name == STANDARD_INPUT else os.path.abspath(name)
-            run.sources.add(filename, stdin.data)
+            if not texts or filename not in texts:
+                run.sources.add(filename, stdin.data)
             run.look_at(filename, True)
     finally:
         sys.setrecursionlimit(limit)
@@ -174,12 +182,16 @@ class _Run:
         self._interpret = interpret
         self._project: Project | None = None
         self._found: dict[tuple[str, Place, str], Diagnostic] = {}
+        self._seen: dict[tuple[str, Place, str], tuple[Rule, Event]] = {}
+        """What each finding comes from."""
+        self._names: set[str] = set()
         self._not_looked_at: list[NotLookedAt] = []
         self._files = 0
         self._crashed = False
 
     def look_at(self, filename: str, named: bool) -> None:
         """Look at one file, if it holds what matters or was asked for by name."""
+        self._names.add(filename)
         try:
             if named or self._may_matter(filename):
                 self._tell_left_out(self._read(filename))
@@ -213,7 +225,8 @@ class _Run:
                 for diagnostic in rule.check(event, journal):
                     key = _identity(diagnostic)
                     heard[key] = heard.get(key, 0) + diagnostic.count
-                    self._found.setdefault(key, diagnostic)
+                    if key not in self._found:
+                        self._found[key], self._seen[key] = diagnostic, (rule, event)
         for key, count in heard.items():
             if count > self._found[key].count:
                 self._found[key] = self._found[key]._replace(count=count)
@@ -226,8 +239,29 @@ class _Run:
 
     def report(self) -> Report:
         """What was found, in the order of files and rows."""
-        findings = sorted(self._found.values(), key=_order)
-        return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources)
+        findings = sorted(self._with_fixes(), key=_order)
+        names = frozenset(self._names)
+        return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources, names)
+
+    def _with_fixes(self) -> Iterator[Diagnostic]:
+        """The findings with their fixes; how edits are made is imported where there is one to make."""
+        repairable = [key for key, (rule, _) in self._seen.items() if type(rule).repairs is not Rule.repairs]
+        if not repairable:
+            yield from self._found.values()
+            return
+        from gradtrail.findings.repairs import with_fixes
+        from gradtrail.source.edits import Editor
+
+        lookup = self.sources.get
+        editor = Editor(lookup)
+        for key, found in self._found.items():
+            if key in repairable:
+                try:
+                    yield with_fixes(found, *self._seen[key], editor, lookup)
+                    continue
+                except Exception as error:
+                    self._our_mistake(found.place.filename, error)
+            yield found
 
     def _tell_left_out(self, source: SourceText) -> None:
         """A paste may be cut off, and then a file that is kept may not pass for one that was looked at."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic
+from gradtrail.findings.telling import diagnostic, fix
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.edits import Editor, together
 from gradtrail.source.words import Word
 
 
@@ -72,6 +73,10 @@ class UncalledGradMode(Rule):
             why=text("as a decorator a grad mode needs no parentheses, as a context it does"),
             help=text("write `with {name}():`", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(text("call it"), edit.after(edit.inside(found.place, str(event.fields["name"])), "()"), "safe")
 
 
 class GradModeNotEntered(Rule):
@@ -153,3 +158,14 @@ class GradModeNotEntered(Rule):
             why=text("a grad mode acts as a `with` block or as a decorator"),
             help=text("write `with {mode}():` around the code, or `@{mode}()` above the function", mode=mode),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        mode = edit.code(edit.value(found.place))
+        title = text("enter it")
+        if edit.is_top_of_function(found.place) and not edit.says(found.place, "backward(", "yield"):
+            yield fix(title, together(edit.drop(found.place), edit.decorate(found.place, mode)))
+            return
+        rest = edit.rest_of_block(found.place)
+        if rest is not None:
+            yield fix(title, together(edit.drop(found.place), edit.under(rest[0], f"with {mode}:", rest[1])))

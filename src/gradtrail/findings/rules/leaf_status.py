@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gradtrail.findings.common_words import OPTIMIZER
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
+from gradtrail.findings.telling import code_of, diagnostic, fix, is_target, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import Text, text
+from gradtrail.source.edits import Editor, Edits, together
 from gradtrail.source.words import Word
 
 
@@ -187,6 +189,23 @@ class NonLeafInOptimizer(Rule):
             help=_repair(event, name),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        operation = event.subject.facts.get("made-by") if event.subject is not None else ""
+        if operation == "unbind":
+            tensor = edit.code(edit.target(step_at(found, "created", "computed", "parameter")))
+            listed = edit.around(edit.inside(found.place, tensor), "[", "]")
+            yield fix(text("put `{name}` in a list", name=tensor), listed, "safe")
+            return
+        made = step_at(found, "computed")
+        if operation == "indexing" and "[" in edit.code(made):
+            source = edit.code(made).partition("[")[0]
+            whole = edit.replace(made, source)
+            yield fix(text("hand over `{source}`, all of it", source=source), whole)
+        leaf = _fresh_leaf(event, found, edit)
+        yield fix(text("make `{name}` a leaf, with the numbers that it has", name=name), leaf)
+
 
 def _repair(event: Event, name: str) -> Text:
     """What to do, by the last thing that made the tensor a computed one."""
@@ -301,6 +320,13 @@ class GradOfNonLeaf(Rule):
             help=help,
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        if not event.fields.get("rebound") and name.isidentifier():
+            kept = edit.behind(edit.binding(found.place, name), f"{name}.retain_grad()")
+            yield fix(text("keep the gradient of `{name}`", name=name), kept, "safe")
+
 
 class RequiresGradOnNonLeaf(Rule):
     """The `requires_grad` flag of a computed tensor was set.
@@ -384,6 +410,18 @@ class RequiresGradOnNonLeaf(Rule):
             why=text("a computed tensor requires grad because of what it was computed from"),
             help=_instead_of_the_flag(event, name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        if not is_target(event):
+            return
+        line = f"{name} = {name}.detach()"
+        if event.fields.get("value") is False:
+            stopped = edit.replace(edit.statement(found.place), line)
+            yield fix(text("stop the gradient at `{name}`", name=name), stopped)
+        else:
+            yield fix(text("make a new leaf of `{name}`", name=name), edit.before(found.place, line))
 
 
 def _instead_of_the_flag(event: Event, name: str) -> Text:
@@ -469,6 +507,16 @@ class RequiresGradOnIntegers(Rule):
             help=text("make it floating point where it is created, or convert it with .float() first"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        made = step_at(found, "created-no-grad", "created", "integers")
+        wrapped = edit.argument(found.place, 0) if edit.callee(found.place).endswith("Parameter") else None
+        converted = edit.after(wrapped, ".float()")
+        if not converted:
+            path, imports = edit.name_for(made, "torch.float32")
+            converted = (*edit.add_keyword(made or found.place, "dtype", path), *imports)
+        yield fix(text("make it floating point"), converted)
+
 
 class HookOnUntracked(Rule):
     """A hook, or `retain_grad()`, was put on a tensor that requires no grad.
@@ -549,3 +597,27 @@ class HookOnUntracked(Rule):
                 code=code_of(event),
             ),
         )
+
+
+def _fresh_leaf(event: Event, found: Diagnostic, edit: Editor) -> Edits:
+    """Edits that make a leaf of the value that is to be trained, where the program gives it its name."""
+    name = name_of(event)
+    made = step_at(found, "computed", "cast", "moved")
+    value = edit.binding(found.place, name) or edit.binding(made, name) or made
+    if edit.code(value).startswith("nn.Parameter(") or "Parameter(" in edit.code(value):
+        return edit.hoist(value, "Parameter") or edit.after(value, ".detach().requires_grad_()")
+    created = step_at(found, "created")
+    flag = edit.drop_keyword(created, "requires_grad")
+    if flag and _is_converted(edit.code(created), edit.code(value)):
+        return together(flag, edit.after(value, ".requires_grad_()"))
+    return edit.after(value, ".detach().requires_grad_()")
+
+
+def _is_converted(created: str, value: str) -> bool:
+    """Whether `value` is what was created, with nothing beside it but methods and numbers."""
+    rest = value.removeprefix(created)
+    return bool(created) and rest != value and re.fullmatch(r"[\s\w.()*/+-]*", rest) is not None and not _NAME.search(rest)
+
+
+_NAME = re.compile(r"(?<![.\w])[A-Za-z_]")
+"""A name that is not an attribute."""
