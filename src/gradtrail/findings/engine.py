@@ -245,7 +245,7 @@ class _Run:
 
     def _with_fixes(self) -> Iterator[Diagnostic]:
         """The findings with their fixes; how edits are made is imported where there is one to make."""
-        repairable = [key for key, (rule, _) in self._seen.items() if type(rule).repairs is not Rule.repairs]
+        repairable = {key for key, (rule, _) in self._seen.items() if type(rule).repairs is not Rule.repairs}
         if not repairable:
             yield from self._found.values()
             return

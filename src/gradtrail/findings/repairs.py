@@ -36,7 +36,9 @@ class Repaired(NamedTuple):
 def with_fixes(found: Diagnostic, rule: Rule, event: Event, editor: Editor, lookup: Lookup) -> Diagnostic:
     """`found` with the fixes that `rule` knows for it, those left out after which a file would not parse."""
     fixes = tuple(
-        fix for fix in rule.repairs(event, found, editor) if fix.edits and _edited(fix.edits, lookup) is not None
+        fix
+        for fix in rule.repairs(event, found, editor)
+        if fix.edits and _edited(fix.edits, lookup) is not None
     )
     return found._replace(fixes=fixes) if fixes else found
 
@@ -104,7 +106,10 @@ class _Repair:
             edits = _edited_rows(one.fix.edits)
             if (edits | _trail_rows(one.finding)) & touched:
                 continue
-            if _edited([edit for other in (*chosen, one) for edit in other.fix.edits], self._lookup) is not None:
+            if (
+                _edited([edit for other in (*chosen, one) for edit in other.fix.edits], self._lookup)
+                is not None
+            ):
                 chosen.append(one)
                 touched |= edits
         return chosen

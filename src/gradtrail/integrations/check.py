@@ -12,13 +12,14 @@ from gradtrail.laws.text import Text, say, text
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _EXAMPLES = (
     ("gradtrail check", text("the Python files of this folder")),
     ("gradtrail check train.py models/", text("a file and a folder")),
     ("gradtrail check - < paste.txt", text("code as it was pasted")),
     ("gradtrail check --output-format concise src", text("one line for each finding")),
+    ("gradtrail check --fix train.py", text("repair what can be repaired safely")),
     ("gradtrail check --select non-leaf-in-optimizer train.py", text("one rule")),
 )
 
@@ -36,6 +37,9 @@ class Options:
         self.stdin_filename: str | None = None
         self.color = "auto"
         self.exit_zero = False
+        self.fix = False
+        self.unsafe_fixes = False
+        self.diff = False
 
 
 class Option(NamedTuple):
@@ -55,6 +59,9 @@ OPTIONS = (
     Option("--torch-version", "VERSION", (), text("the release of torch that the program runs on")),
     Option("--stdin-filename", "NAME", (), text("the name of what comes from standard input")),
     Option("--color", "WHEN", ("auto", "always", "never"), text("colour in the report")),
+    Option("--fix", "", (), text("make the repairs that are safe, and report what is left")),
+    Option("--unsafe-fixes", "", (), text("repairs too after which the program may compute something else")),
+    Option("--diff", "", (), text("print what --fix would change, and change nothing")),
     Option("--exit-zero", "", (), text("exit with 0 even when there are findings")),
 )
 
@@ -69,13 +76,23 @@ def run(arguments: Sequence[str]) -> int:
         _wrong(say("--statistics is a table for people: it does not go with --output-format json"))
     if options.stdin_filename is not None and "-" not in options.paths:
         _wrong(say("--stdin-filename names what comes from standard input: it goes with the path -"))
-    report = check_paths(
-        [path for path in options.paths if path != "-"],
-        select=select,
-        ignore=ignore,
-        stdin=_standard_input(options),
-        torch_version=_torch_version(options.torch_version),
-    )
+    stdin, torch_version = _standard_input(options), _torch_version(options.torch_version)
+
+    def look(texts: Mapping[str, bytes] | None = None) -> Report:
+        return check_paths(
+            [path for path in options.paths if path != "-"],
+            select=select,
+            ignore=ignore,
+            stdin=stdin,
+            torch_version=torch_version,
+            texts=texts,
+        )
+
+    if options.fix or options.diff:
+        from gradtrail.integrations import fixing
+
+        return fixing.run(look, options, stdin, _rendered)
+    report = look()
     put(_rendered(report, options))
     return exit_status(report, options.exit_zero)
 

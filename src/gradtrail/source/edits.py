@@ -84,6 +84,10 @@ class Editor:
         node = layout.expression(place)
         return None if node is None else (layout, node)
 
+    def _call(self, place: Place | None) -> tuple[Layout, ast.Call] | None:
+        found = self._at(place)
+        return None if found is None or not isinstance(found[1], ast.Call) else (found[0], found[1])
+
     def _around(self, place: Place | None) -> tuple[Layout, ast.stmt] | None:
         layout = self._layout(place)
         if layout is None or place is None:
@@ -111,15 +115,15 @@ class Editor:
 
     def callee(self, place: Place | None) -> str:
         """How the function is written that is called at `place`: `nn.Linear`."""
-        found = self._at(place)
-        if found is None or not isinstance(found[1], ast.Call):
+        found = self._call(place)
+        if found is None:
             return ""
         return self.code(found[0].place(found[1].func))
 
     def argument(self, place: Place | None, wanted: int | str) -> Place | None:
         """An argument of the call at `place`, by position or by name."""
-        found = self._at(place)
-        if found is None or not isinstance(found[1], ast.Call):
+        found = self._call(place)
+        if found is None:
             return None
         layout, node = found
         if isinstance(wanted, str):
@@ -132,8 +136,8 @@ class Editor:
 
     def arguments(self, place: Place | None) -> tuple[Place, ...]:
         """The values of all arguments of the call at `place`."""
-        found = self._at(place)
-        if found is None or not isinstance(found[1], ast.Call):
+        found = self._call(place)
+        if found is None:
             return ()
         layout, node = found
         given = [*node.args, *(one.value for one in node.keywords)]
@@ -163,7 +167,9 @@ class Editor:
             return ()
         node = found[1]
         given = node.targets if isinstance(node, ast.Assign) else [node.target]
-        flat = [item for one in given for item in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])]
+        flat = [
+            item for one in given for item in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])
+        ]
         return tuple(self.code(found[0].place(one)) for one in flat)
 
     def written(self, place: Place | None) -> Place | None:
@@ -185,6 +191,14 @@ class Editor:
     def reads(self, place: Place | None, code: str) -> bool:
         """Whether the statement around `place` reads `code`."""
         return self.inside(self.statement(place), code) is not None
+
+    def fills(self, place: Place | None, code: str) -> bool:
+        """Whether the file has a row that puts something with `code` in it into what is assigned around `place`."""
+        layout, name = self._layout(place), self.code(self.target(place))
+        if layout is None or not name:
+            return False
+        rows = (line.strip() for line in layout.source.lines)
+        return any(row.startswith((name + ".", name + "[", name + " +=")) and code in row for row in rows)
 
     def name_of_function(self, place: Place | None) -> str:
         """The name of the function around `place`."""
@@ -316,6 +330,21 @@ class Editor:
             )
         return ()
 
+    def elements(self, place: Place | None) -> tuple[Place, ...]:
+        """The items of the list or tuple at `place`; of anything else, the place alone."""
+        found = self._at(place)
+        if found is None:
+            return ()
+        items = found[1].elts if isinstance(found[1], (ast.List, ast.Tuple)) else [found[1]]
+        return tuple(found[0].place(one) for one in items)
+
+    def parameters(self, place: Place | None) -> tuple[str, ...]:
+        """The names of the arguments that the function around `place` takes by position."""
+        found = self._around(self.function(place))
+        if found is None or not isinstance(found[1], _Function):
+            return ()
+        return tuple(one.arg for one in (*found[1].args.posonlyargs, *found[1].args.args))
+
     def is_yielded(self, place: Place | None) -> bool:
         """Whether the expression at `place` is what a `yield` gives."""
         found = self._at(place)
@@ -324,7 +353,9 @@ class Editor:
     def names_in(self, place: Place | None) -> frozenset[str]:
         """The names that the code at `place` reads."""
         layout = self._layout(place)
-        node = None if layout is None or place is None else layout.expression(place) or layout.statement(place)
+        node = (
+            None if layout is None or place is None else layout.expression(place) or layout.statement(place)
+        )
         if node is None:
             return frozenset()
         return frozenset(
@@ -349,7 +380,9 @@ class Editor:
         if found is None:
             return frozenset()
         return frozenset(
-            one.id for one in ast.walk(found[1]) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+            one.id
+            for one in ast.walk(found[1])
+            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
         )
 
     def first_in(self, place: Place | None) -> Place | None:
@@ -421,7 +454,7 @@ class Editor:
         if layout.text[before - 1 : before] != "(" or layout.text[behind : behind + 1] != ")":
             return None
         parent = layout.parent(node)
-        if isinstance(parent, ast.keyword) or isinstance(parent, (ast.ClassDef, *_Compound[:2])):
+        if isinstance(parent, (ast.keyword, ast.ClassDef, *_Compound[:2])):
             return None
         if isinstance(parent, ast.Call):
             function = layout.span(layout.place(parent.func))[1]
@@ -442,8 +475,8 @@ class Editor:
 
     def add_keyword(self, place: Place | None, name: str, value: str) -> Edits:
         """`name=value` among the arguments of the call; in the place of the value that it has there."""
-        found = self._at(place)
-        if found is None or not isinstance(found[1], ast.Call):
+        found = self._call(place)
+        if found is None:
             return ()
         layout, node = found
         for one in node.keywords:
@@ -469,8 +502,8 @@ class Editor:
 
     def drop_keyword(self, place: Place | None, name: str) -> Edits:
         """The call without its argument `name=...`, and without the comma that goes with it."""
-        found = self._at(place)
-        if found is None or not isinstance(found[1], ast.Call):
+        found = self._call(place)
+        if found is None:
             return ()
         layout, node = found
         spans = sorted(layout.span(layout.place(one)) for one in (*node.args, *node.keywords))
@@ -511,10 +544,11 @@ class Editor:
     def _named(self, layout: Layout, node: ast.Name, new: str) -> Edits:
         """The name alone: whatever is imported as `old` has `new` beside it."""
         for one in ast.walk(layout.tree):
-            if isinstance(one, ast.ImportFrom) and one.module and not one.level:
-                if any((alias.asname or alias.name) == node.id for alias in one.names):
-                    path, edits = self.name_for(layout.place(node), f"{one.module}.{new}")
-                    return (Edit(layout.place(node), path), *edits) if path else ()
+            if not isinstance(one, ast.ImportFrom) or one.level or not one.module:
+                continue
+            if any((alias.asname or alias.name) == node.id for alias in one.names):
+                path, edits = self.name_for(layout.place(node), f"{one.module}.{new}")
+                return (Edit(layout.place(node), path), *edits) if path else ()
         return ()
 
     def hoist(self, place: Place | None, name: str) -> Edits:
@@ -570,7 +604,9 @@ class Editor:
         layout = self._layout(place)
         if layout is None:
             return "", ()
-        written = [_written(path, one) for one in layout.tree.body if isinstance(one, (ast.Import, ast.ImportFrom))]
+        written = [
+            _written(path, one) for one in layout.tree.body if isinstance(one, (ast.Import, ast.ImportFrom))
+        ]
         if place is not None:
             written += [
                 _written(path, one)
@@ -592,7 +628,7 @@ class Editor:
 
     def _add_import(self, layout: Layout, line: str) -> Edits:
         body = layout.tree.body
-        last = None
+        last: ast.stmt | None = None
         for number, one in enumerate(body):
             if isinstance(one, (ast.Import, ast.ImportFrom)):
                 last = one
@@ -781,6 +817,37 @@ class Editor:
         layout, statement = found
         start = layout.span(layout.place(statement))[0]
         return (Edit(layout.between(start, start), f"{target} = "),)
+
+    def as_buffer(self, value: Place | None, name: str) -> Edits:
+        """`self.register_buffer("name", value)` for `self.name = value`."""
+        target = self.target(value)
+        found = self._at(value)
+        if target is None or found is None or self.code(target) != f"self.{name}":
+            return ()
+        layout = found[0]
+        start, end = layout.span(layout.place(found[1]))
+        closing = self._closing(layout, found[1])
+        first = layout.offset(target)
+        if closing is not None:
+            return ()
+        head = f'self.register_buffer("{name}", '
+        return (Edit(layout.between(first, start), head), Edit(layout.between(end, end), ")"))
+
+    def as_call(self, place: Place | None, method: str) -> Edits:
+        """`x.copy_(y)` for `x = y` with `.copy_`, and `x.flag_(y)` for `x.flag = y` with `_`."""
+        found = self._around(place)
+        target = None if found is None else _target(found[1])
+        value = None if found is None else getattr(found[1], "value", None)
+        if found is None or target is None or value is None:
+            return ()
+        layout = found[0]
+        end = layout.span(layout.place(target))[1]
+        start, last = layout.span(layout.place(value))
+        closing = self._closing(layout, value)
+        if closing is not None:
+            start, last = layout.text.rindex("(", end, start), closing
+            return (Edit(layout.between(end, start), method),)
+        return (Edit(layout.between(end, start), method + "("), Edit(layout.between(last, last), ")"))
 
     def unfold(self, place: Place | None) -> Edits:
         """`x = x / y` for `x /= y`."""

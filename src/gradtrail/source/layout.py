@@ -157,7 +157,8 @@ class Layout:
     def first_row(self, statement: ast.stmt) -> int:
         """The row at which `statement` starts, decorators counted."""
         decorators = getattr(statement, "decorator_list", ())
-        return min((statement.lineno, *(one.lineno for one in decorators)))
+        rows: list[int] = [statement.lineno, *(one.lineno for one in decorators)]
+        return min(rows)
 
     def last_row(self, statement: ast.stmt) -> int:
         """The row at which `statement` ends."""

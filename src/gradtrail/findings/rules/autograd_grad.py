@@ -172,7 +172,9 @@ class UntrackedGradInput(Rule):
         """The edits that mend it."""
         name = name_of(event)
         value = edit.binding(found.place, name) or step_at(found, "computed", "created-no-grad", "array")
-        yield fix(text("record what is computed from `{name}`", name=name), edit.after(value, ".requires_grad_()"))
+        yield fix(
+            text("record what is computed from `{name}`", name=name), edit.after(value, ".requires_grad_()")
+        )
 
 
 class OnceDifferentiableTwice(Rule):

@@ -235,12 +235,19 @@ class BackwardWithoutGraph(Rule):
             path, imports = edit.name_for(off, "torch.no_grad")
             if mode.endswith("set_grad_enabled") and edit.is_top_of_function(off):
                 decorated = together(edit.drop(off), edit.decorate(off, f"{path}()"))
-                yield fix(text("switch grad mode off for this function alone"), (*decorated, *imports) if decorated else ())
+                yield fix(
+                    text("switch grad mode off for this function alone"),
+                    (*decorated, *imports) if decorated else (),
+                )
         elif plain is not None:
             yield fix(text("record this gradient"), edit.add_keyword(plain, "create_graph", "True"))
         elif step_at(found, "checkpointed") is not None:
             at = step_at(found, "checkpointed")
-            yield fix(text("use the other kind of checkpoint"), edit.add_keyword(at, "use_reentrant", "False"), "safe")
+            yield fix(
+                text("use the other kind of checkpoint"),
+                edit.add_keyword(at, "use_reentrant", "False"),
+                "safe",
+            )
         elif cut is not None:
             yield fix(text("keep the graph here"), edit.take_off(cut, "detach"))
 
@@ -518,7 +525,9 @@ class SecondBackward(Rule):
             yield fix(anew, edit.before(edit.first_in(loop), edit.code(edit.statement(value))))
         elif carried.startswith("self.") and made is not None and edit.name_of_function(made) != "__init__":
             yield fix(title, _detached_behind(carried, in_tuple, made, edit))
-        elif carried.startswith("self.") and made is not None and edit.names_in(edit.value(made)) <= _ANYWHERE:
+        elif (
+            carried.startswith("self.") and made is not None and edit.names_in(edit.value(made)) <= _ANYWHERE
+        ):
             used = next((step.place for step in found.trail if edit.reads(step.place, carried)), None)
             yield fix(anew, edit.start_of(used, edit.code(edit.statement(made))))
 

@@ -76,7 +76,11 @@ class ReentrantCheckpointWithoutGrad(Rule):
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
-        yield fix(text("use the other kind of checkpoint"), edit.add_keyword(found.place, "use_reentrant", "False"), "safe")
+        yield fix(
+            text("use the other kind of checkpoint"),
+            edit.add_keyword(found.place, "use_reentrant", "False"),
+            "safe",
+        )
 
 
 class GradThroughReentrantCheckpoint(Rule):
@@ -169,4 +173,6 @@ class GradThroughReentrantCheckpoint(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         at = step_at(found, "checkpointed", "computed")
-        yield fix(text("use the other kind of checkpoint"), edit.add_keyword(at, "use_reentrant", "False"), "safe")
+        yield fix(
+            text("use the other kind of checkpoint"), edit.add_keyword(at, "use_reentrant", "False"), "safe"
+        )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic
+from gradtrail.findings.telling import diagnostic, fix
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.edits import Editor
 from gradtrail.source.words import Word
 
 
@@ -303,6 +304,13 @@ class FunctionPassesNoGradient(Rule):
             why=text("None in the place of a gradient says that there is none"),
             help=text("return the gradient of what is to learn; a rounding may pass it on as it comes"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        given = edit.elements(edit.value(found.place))
+        came = edit.parameters(found.place)
+        if len(came) == 2 and given and all(edit.code(one) == "None" for one in given):
+            yield fix(text("pass the gradient on as it comes"), edit.replace(given[0], came[1]))
 
 
 def _class_name(event: Event) -> str:

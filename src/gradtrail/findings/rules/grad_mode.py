@@ -76,7 +76,9 @@ class UncalledGradMode(Rule):
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
-        yield fix(text("call it"), edit.after(edit.inside(found.place, str(event.fields["name"])), "()"), "safe")
+        yield fix(
+            text("call it"), edit.after(edit.inside(found.place, str(event.fields["name"])), "()"), "safe"
+        )
 
 
 class GradModeNotEntered(Rule):

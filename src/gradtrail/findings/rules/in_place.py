@@ -140,7 +140,9 @@ class InPlaceOnLeaf(Rule):
             yield fix(text("do not work in place"), layer)
             return
         flag = edit.drop_keyword(step_at(found, "created"), "requires_grad")
-        unflagged = fix(text("start `{name}` as a plain tensor: what is added brings its own graph", name=name), flag)
+        unflagged = fix(
+            text("start `{name}` as a plain tensor: what is added brings its own graph", name=name), flag
+        )
         if flag and not trained and ".grad" not in edit.code(edit.statement(found.place)):
             yield unflagged
         yield fix(text("write `{name}` without recording it", name=name), _without_grad(found, edit))
@@ -477,7 +479,12 @@ class InPlaceOnSavedTensor(Rule):
             return
         yield fix(text("compute a new tensor instead"), _written_anew(written, edit))
         kept = step_at(found, "keeps")
-        for operand in (step_at(found, "computed"), edit.operand(kept, right=True), edit.operand(kept), *edit.arguments(kept)):
+        for operand in (
+            step_at(found, "computed"),
+            edit.operand(kept, right=True),
+            edit.operand(kept),
+            *edit.arguments(kept),
+        ):
             if edit.code(operand) == name_of(event):
                 yield fix(text("let a clone be kept for backward"), edit.after(operand, ".clone()"))
                 return
@@ -711,8 +718,42 @@ def _written_anew(at: Place | None, edit: Editor) -> Edits:
 
 
 _OUT_OF_PLACE = (
-    *("add_", "sub_", "mul_", "div_", "pow_", "neg_", "exp_", "log_", "sqrt_", "abs_", "clamp_", "clip_", "relu_"),
-    *("sigmoid_", "tanh_", "clamp_min_", "clamp_max_", "addcmul_", "addcdiv_", "lerp_", "masked_fill_", "index_add_"),
-    *("scatter_", "scatter_add_", "index_fill_", "unsqueeze_", "squeeze_", "transpose_", "t_", "round_", "floor_"),
+    *(
+        "add_",
+        "sub_",
+        "mul_",
+        "div_",
+        "pow_",
+        "neg_",
+        "exp_",
+        "log_",
+        "sqrt_",
+        "abs_",
+        "clamp_",
+        "clip_",
+        "relu_",
+    ),
+    *(
+        "sigmoid_",
+        "tanh_",
+        "clamp_min_",
+        "clamp_max_",
+        "addcmul_",
+        "addcdiv_",
+        "lerp_",
+        "masked_fill_",
+        "index_add_",
+    ),
+    *(
+        "scatter_",
+        "scatter_add_",
+        "index_fill_",
+        "unsqueeze_",
+        "squeeze_",
+        "transpose_",
+        "t_",
+        "round_",
+        "floor_",
+    ),
 )
 """Methods that write in place and do the same, without the underscore, in a new tensor."""

@@ -165,4 +165,8 @@ class RequiresGradOnInferenceTensor(Rule):
 
 def _no_grad_instead(found: Diagnostic, edit: Editor) -> Fix:
     """No-grad mode where inference mode begins."""
-    return fix(text("use no_grad instead"), edit.rename_call(step_at(found, "entered"), "inference_mode", "no_grad"), "safe")
+    return fix(
+        text("use no_grad instead"),
+        edit.rename_call(step_at(found, "entered"), "inference_mode", "no_grad"),
+        "safe",
+    )

@@ -616,7 +616,12 @@ def _fresh_leaf(event: Event, found: Diagnostic, edit: Editor) -> Edits:
 def _is_converted(created: str, value: str) -> bool:
     """Whether `value` is what was created, with nothing beside it but methods and numbers."""
     rest = value.removeprefix(created)
-    return bool(created) and rest != value and re.fullmatch(r"[\s\w.()*/+-]*", rest) is not None and not _NAME.search(rest)
+    return (
+        bool(created)
+        and rest != value
+        and re.fullmatch(r"[\s\w.()*/+-]*", rest) is not None
+        and not _NAME.search(rest)
+    )
 
 
 _NAME = re.compile(r"(?<![.\w])[A-Za-z_]")

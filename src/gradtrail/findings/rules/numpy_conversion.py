@@ -406,7 +406,9 @@ class NumpyOfTensorThatRequiresGrad(Rule):
             return
         path, imports = edit.name_for(made, "torch.no_grad")
         wrapped = edit.under(made, f"with {path}():")
-        yield fix(text("compute `{name}` without a graph", name=name), (*wrapped, *imports) if wrapped else ())
+        yield fix(
+            text("compute `{name}` without a graph", name=name), (*wrapped, *imports) if wrapped else ()
+        )
         yield detach
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradtrail.findings.common_words import OPTIMIZER
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
+from gradtrail.findings.registering import registered
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.edits import Editor, Edits
+from gradtrail.source.place import Place
 from gradtrail.source.words import Word
 
 
@@ -193,6 +196,16 @@ class EmptyParameterList(Rule):
             ),
             help=help,
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        if event.fields.get("attribute"):
+            kind = "dict" if event.fields.get("container") == "dict" else "list"
+            name = "self." + str(event.fields["attribute"])
+            kept = registered(edit, step_at(found, "stored"), kind)
+            yield fix(text("register what `{name}` holds", name=name), kept)
+        elif step_at(found, "used") is not None:
+            yield _listed(step_at(found, "generator"), edit)
 
 
 class NonTensorInOptimizer(Rule):
@@ -401,6 +414,22 @@ class NonTensorInOptimizer(Rule):
             help=help,
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        if event.kind == "optimizer-bare-tensor":
+            yield fix(
+                text("put `{name}` in a list", name=name_of(event)),
+                edit.around(found.place, "[", "]"),
+                "safe",
+            )
+        elif event.kind == "optimizer-not-iterable":
+            if edit.code(found.place).endswith("parameters"):
+                yield fix(text("call it"), edit.after(found.place, "()"), "safe")
+        elif event.kind == "optimizer-not-tensor":
+            yield fix(
+                text("hand over the parameters one by one"), _flat(step_at(found, "generator"), edit), "safe"
+            )
+
 
 _GROUP_ERRORS = {
     "optimizer-group-not-dict": "TypeError: param_group must be a dict",
@@ -558,6 +587,18 @@ class UntrainedTensorInOptimizer(Rule):
             else text("call requires_grad_() on `{name}` when it is computed", name=name),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name, optimizer = name_of(event), step_at(found, "optimizer") or found.place
+        if event.fields.get("op") == "state_dict":
+            module = edit.code(edit.receiver(step_at(found, "detached"), "state_dict"))
+            given = edit.argument(found.place, 0)
+            handed = edit.replace(given, f"{module}.parameters()") if module else ()
+            yield fix(text("hand over the parameters"), handed)
+            return
+        value = edit.binding(optimizer, name)
+        yield fix(text("let `{name}` be trained", name=name), edit.after(value, ".requires_grad_()"))
+
 
 class EmptyParameterGroup(Rule):
     """A parameter group of an optimizer is empty, because its iterator was used up.
@@ -627,6 +668,10 @@ class EmptyParameterGroup(Rule):
             why=text("an empty group among others is accepted, and nothing in it trains"),
             help=text("make a list of it: list(...)"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield _listed(found.place, edit)
 
 
 class TensorReadAsName(Rule):
@@ -755,3 +800,18 @@ class MissingClosure(Rule):
             why=text("{optimizer} computes the loss several times in one step", optimizer=optimizer),
             help=text("pass a function that computes the loss, calls backward() and returns the loss"),
         )
+
+
+def _listed(place: Place | None, edit: Editor) -> Fix:
+    """A list of what the generator at `place` gives."""
+    return fix(text("make a list of it"), edit.around(place, "list("), "safe")
+
+
+def _flat(at: Place | None, edit: Editor) -> Edits:
+    """The parameters that stand together with those at `at`, each by itself."""
+    sign = "from " if edit.is_yielded(at) else "*"
+    edits: Edits = ()
+    for one in edit.beside(at):
+        if edit.code(one).endswith("parameters()"):
+            edits += edit.replace(one._replace(end_row=one.row, end_column=one.column), sign)
+    return edits

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import code_of, diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.edits import Editor
 from gradtrail.source.words import Word
 
 
@@ -268,6 +269,12 @@ class GradInWorkerSamples(Rule):
             help=text("detach what the dataset returns, or compute it in the training loop"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(
+            text("detach what the dataset returns"), edit.after(step_at(found, "computed"), ".detach()")
+        )
+
 
 class DeepcopyOfNonLeaf(Rule):
     """A computed tensor is deep-copied, alone or inside of what holds it.
@@ -347,6 +354,12 @@ class DeepcopyOfNonLeaf(Rule):
             help=text("copy `{code}.detach()`, or use clone()", code=code_of(event)),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        copied = edit.argument(found.place, 0) if edit.callee(found.place).endswith("deepcopy") else None
+        yield fix(text("copy `{name}` without its graph", name=name), edit.after(copied, ".detach()"))
+
 
 class NonLeafInQueue(Rule):
     """A computed tensor that requires grad is put into a queue between processes.
@@ -406,3 +419,9 @@ class NonLeafInQueue(Rule):
             why=text("another process has no part in this graph"),
             help=text("put `{code}.detach()` into the queue", code=code_of(event)),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        value = edit.inside(found.place, name)
+        yield fix(text("send `{name}` without its graph", name=name), edit.after(value, ".detach()"))

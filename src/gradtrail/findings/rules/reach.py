@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.registering import registered
+from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.edits import Editor
 from gradtrail.source.words import Word
 
 STEP = Word(rb"\.step\(\)", file=rb"\.backward\(")
@@ -224,6 +226,17 @@ class ParameterOutsideOptimizer(Rule):
             why=text("an optimizer keeps the parameters that it is given when it is made"),
             help=text("hand it over with add_param_group, or make the optimizer afterwards"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        kind, attribute = str(event.fields.get("container", "")), str(event.fields.get("attribute", ""))
+        if kind:
+            yield fix(
+                text("register what `{name}` holds", name=attribute), registered(edit, found.place, kind)
+            )
+            return
+        loaded = edit.drop_keyword(step_at(found, "wrapped"), "assign")
+        yield fix(text("load the values into the parameters that are there"), loaded)
 
 
 class ParameterNeverReached(Rule):
@@ -451,6 +464,27 @@ class ParameterNeverReached(Rule):
             help=help,
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        cut, at = str(event.fields["cut"]), found.place
+        callee = edit.callee(at)
+        if cut == "number":
+            inner = edit.argument(at, 0) if callee == "float" else None
+            kept = edit.replace(at, edit.code(inner)) if inner else edit.take_off(at, "item")
+            yield fix(text("use the tensor itself"), kept)
+        elif cut in ("created", "created-no-grad") and callee.rpartition(".")[2] in ("tensor", "as_tensor"):
+            values = edit.code(edit.argument(at, 0))
+            path, imports = edit.name_for(at, "torch.stack")
+            stacked = edit.replace(at, f"{path}({values})") if values else ()
+            yield fix(
+                text("stack the tensors, which keeps the graph"), (*stacked, *imports) if stacked else ()
+            )
+            yield fix(
+                text("use the tensor itself"), edit.replace(at, values) if values.isidentifier() else ()
+            )
+        elif cut == "detached":
+            yield fix(text("keep the graph here"), edit.take_off(at, "detach"))
+
 
 class GraphKeptInList(Rule):
     """A loop collects tensors with their graphs, and no backward uses the collection.
@@ -577,3 +611,9 @@ class GraphKeptInList(Rule):
             why=text("a tensor that requires grad holds the graph that it was computed by"),
             help=text("collect `{name}.detach()`, or the number `{name}.item()`", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        value = edit.argument(found.place, 0) or edit.inside(found.place, name)
+        yield fix(text("collect `{name}` without its graph", name=name), edit.after(value, ".detach()"))
