@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from gradtrail.source.edits import Editor, Edits
-from gradtrail.source.place import Place
+from typing import TYPE_CHECKING
+
+from gradtrail.source.place import Edits, Place
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 _EMPTY = ("[]", "list()", "{}", "dict()")
 

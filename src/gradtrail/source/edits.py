@@ -1,8 +1,8 @@
 """A small vocabulary of edits, for rules that know places and no syntax tree.
 
-Questions (`receiver`, `argument`, `binding`, ...) answer with a place, or None; edits take places. Whatever is asked
-about None, or cannot be done where it is asked, gives no edits: `()`. `together` joins edits that make sense only
-as a whole. Everything that is not named in an edit stays as it is, to the character.
+Questions (`receiver`, `argument`, `binding`, ...) answer with a place, or None; edits take places. Whatever is
+asked about None, or cannot be done where it is asked, gives no edits: `()`. Everything that is not named in an edit
+stays as it is, to the character.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ import ast
 from collections.abc import Callable, Sequence
 
 from gradtrail.source.layout import Layout
-from gradtrail.source.place import Edit, Place
+from gradtrail.source.place import Edit, Edits, Place
 from gradtrail.source.text import SourceText
-
-Edits = tuple[Edit, ...]
 
 _TIGHT = (
     ast.Name,
@@ -31,6 +29,7 @@ _TIGHT = (
 """Expressions that `.name` may be written behind as they are."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _Compound = (
     ast.FunctionDef,
     ast.AsyncFunctionDef,
@@ -43,13 +42,6 @@ _Compound = (
     ast.AsyncWith,
     ast.Try,
 )
-
-
-def together(*parts: Edits) -> Edits:
-    """All of `parts`, or nothing where one of them could not be done. What is said twice is done once."""
-    if not all(parts):
-        return ()
-    return tuple(dict.fromkeys(edit for part in parts for edit in part))
 
 
 class Editor:
@@ -454,7 +446,7 @@ class Editor:
         if layout.text[before - 1 : before] != "(" or layout.text[behind : behind + 1] != ")":
             return None
         parent = layout.parent(node)
-        if isinstance(parent, (ast.keyword, ast.ClassDef, *_Compound[:2])):
+        if isinstance(parent, (ast.keyword, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
         if isinstance(parent, ast.Call):
             function = layout.span(layout.place(parent.func))[1]
@@ -485,7 +477,7 @@ class Editor:
         if any(one.arg is None for one in node.keywords):
             return ()
         _, end = layout.span(layout.place(node))
-        inner = [*node.args, *node.keywords]
+        inner: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
         if not inner:
             return (Edit(layout.between(end - 1, end - 1), f"{name}={value}"),)
         if len(inner) == 1 and isinstance(inner[0], ast.GeneratorExp):
@@ -506,7 +498,8 @@ class Editor:
         if found is None:
             return ()
         layout, node = found
-        spans = sorted(layout.span(layout.place(one)) for one in (*node.args, *node.keywords))
+        given: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+        spans = sorted(layout.span(layout.place(one)) for one in given)
         for one in node.keywords:
             if one.arg != name:
                 continue
@@ -682,7 +675,7 @@ class Editor:
         found = self._around(self.function(place))
         if found is None or not isinstance(found[1], _Function):
             return ()
-        layout, function = found
+        layout, function = found[0], found[1]
         first = function.body[0]
         documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
         if documented and len(function.body) > 1:
@@ -705,7 +698,7 @@ class Editor:
     def undecorate(self, place: Place | None) -> Edits:
         """The decorator at `place` taken away, with its row."""
         found = self._at(place)
-        if found is None or not isinstance(found[0].parent(found[1]), _Compound[:3]):
+        if found is None or not isinstance(found[0].parent(found[1]), _Definition):
             return ()
         layout, node = found
         row, last = node.lineno, node.end_lineno or node.lineno
@@ -854,7 +847,7 @@ class Editor:
         found = self._around(place)
         if found is None or not isinstance(found[1], ast.AugAssign):
             return ()
-        layout, statement = found
+        layout, statement = found[0], found[1]
         target, value = layout.place(statement.target), layout.place(statement.value)
         name = self.code(target)
         start, end = layout.span(value)

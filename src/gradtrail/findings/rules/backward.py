@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
@@ -10,9 +11,11 @@ from gradtrail.findings.telling import code_of, diagnostic, fix, name_of, step_a
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
-from gradtrail.source.edits import Editor, Edits, together
-from gradtrail.source.place import Place
+from gradtrail.source.place import Edits, Place, together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 _CUTS = ("detached", "cut", "integers")
 """Kinds of steps after which nothing goes back."""

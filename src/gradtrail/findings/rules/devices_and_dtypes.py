@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gradtrail.findings.common_words import PRODUCT
 from gradtrail.findings.diagnostic import Diagnostic, Fix
@@ -11,8 +12,11 @@ from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
-from gradtrail.source.edits import Editor, Edits
+from gradtrail.source.place import Edits
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class MixedDevices(Rule):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gradtrail.findings.common_words import IN_PLACE, IN_PLACE_FUNCTION, WRITTEN
 from gradtrail.findings.diagnostic import Diagnostic, Fix
@@ -11,9 +12,11 @@ from gradtrail.findings.telling import code_of, diagnostic, fix, is_target, name
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
-from gradtrail.source.edits import Editor, Edits, together
-from gradtrail.source.place import Place
+from gradtrail.source.place import Edits, Place, together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class InPlaceOnLeaf(Rule):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gradtrail.findings.common_words import OPTIMIZER
 from gradtrail.findings.diagnostic import Diagnostic, Fix
@@ -12,8 +13,11 @@ from gradtrail.findings.telling import code_of, diagnostic, fix, is_target, name
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import Text, text
-from gradtrail.source.edits import Editor, Edits, together
+from gradtrail.source.place import Edits, together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class NonLeafInOptimizer(Rule):

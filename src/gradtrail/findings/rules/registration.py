@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
@@ -10,8 +11,11 @@ from gradtrail.findings.telling import diagnostic, fix, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
-from gradtrail.source.edits import Editor, together
+from gradtrail.source.place import together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class TensorOverParameter(Rule):
@@ -139,7 +143,7 @@ class TensorOverParameter(Rule):
             wrapped = edit.around(edit.argument(found.place, 1), f"{path}(")
             yield fix(text("wrap it in nn.Parameter"), (*wrapped, *imports) if wrapped else ())
             return
-        value, statement = edit.value(found.place), edit.statement(found.place)
+        statement = edit.statement(found.place)
         path, imports = edit.name_for(found.place, "torch.no_grad")
         copied = edit.as_call(statement, ".copy_")
         if copied and not edit.is_under(statement, ("no_grad", "inference_mode")):
