@@ -183,9 +183,10 @@ def _is_better(before: Report, after: Report, some: Iterable[_Chosen], edits: Se
     return True
 
 
-def _spot(finding: Diagnostic, row: Callable[[str, int], int] | None = None) -> tuple[str, str, int]:
+def _spot(finding: Diagnostic, row: Callable[[str, int], int] | None = None) -> tuple[str, str, int, str]:
     place = finding.place
-    return finding.rule, place.filename, place.row if row is None else row(place.filename, place.row)
+    at = place.row if row is None else row(place.filename, place.row)
+    return finding.rule, place.filename, at, str(finding.message)
 
 
 class _Rows:

@@ -262,19 +262,16 @@ def _paragraph(head: str, words: str, style: Style, colour: str) -> list[str]:
 def _fix(fix: Fix, place: Place, lookup: Lookup, style: Style, titled: bool) -> list[str]:
     head = say("fix:")
     if fix.applicability == "unsafe":
-        head = say("fix (may change what is computed):")
+        head = say("fix (unsafe):")
     elif fix.applicability == "display":
         head = say("fix (to be completed):")
     rows = _edited_rows(fix.edits, place, lookup, style)
     if titled or not rows:
         lines = _paragraph(head, _sentence(fix.title), style, "fix")
         return lines + ["       " + row for row in rows]
-    if fix.applicability == "safe":
-        return [
-            "  " + style.paint("fix", head) + gap_behind(head) + rows[0],
-            *("       " + row for row in rows[1:]),
-        ]
-    return ["  " + style.paint("fix", head), *("       " + row for row in rows)]
+    gap = gap_behind(head)
+    left = " " * (2 + width(head + gap))
+    return ["  " + style.paint("fix", head) + gap + rows[0], *(left + row for row in rows[1:])]
 
 
 class _Rewritten(NamedTuple):

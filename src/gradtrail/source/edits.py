@@ -181,8 +181,15 @@ class Editor:
         return None
 
     def reads(self, place: Place | None, code: str) -> bool:
-        """Whether the statement around `place` reads `code`."""
-        return self.inside(self.statement(place), code) is not None
+        """Whether the expression at `place`, or else the statement around it, reads `code`."""
+        found, wanted = self._around(place), _read(code)
+        if found is None or wanted is None:
+            return False
+        root = (found[0].expression(place) if place is not None else None) or found[1]
+        return any(
+            isinstance(one, ast.expr) and ast.dump(one) == wanted and not _is_stored(one)
+            for one in _own_nodes(root)
+        )
 
     def fills(self, place: Place | None, code: str) -> bool:
         """Whether the file has a row that puts something with `code` in it into what is assigned around `place`."""
@@ -196,6 +203,14 @@ class Editor:
         """The name of the function around `place`."""
         found = self._around(self.function(place))
         return found[1].name if found is not None and isinstance(found[1], _Function) else ""
+
+    def may_be_assigned(self, code: str) -> bool:
+        """Whether `code` is a name, an attribute or an item, which a program may assign to."""
+        try:
+            node = ast.parse(code, mode="eval").body
+        except (SyntaxError, ValueError):
+            return False
+        return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
 
     def is_body(self, place: Place | None) -> bool:
         """Whether the expression at `place` is all that the statement around it assigns, returns or does."""
@@ -264,6 +279,30 @@ class Editor:
         if first is None or second is None or first[0] is not second[0]:
             return False
         return any(item is second[1] for item in first[0].block(first[1]))
+
+    def follows(self, one: Place | None, other: Place | None) -> bool:
+        """Whether `other` stands below `one` in the same file."""
+        return (
+            one is not None and other is not None and one[:2] < other[:2] and one.filename == other.filename
+        )
+
+    def text_between(self, one: Place | None, other: Place | None) -> str:
+        """What stands from the end of `one` to the start of `other`."""
+        layout = self._layout(one)
+        if layout is None or one is None or other is None or one.filename != other.filename:
+            return ""
+        return layout.text[layout.span(one)[1] : layout.offset(other)]
+
+    def parameters_of(self, place: Place | None, name: str) -> tuple[str, ...]:
+        """The arguments by position of the method `name` in the class around `place`."""
+        found = self._around(place)
+        if found is None:
+            return ()
+        classes = [one for one in found[0].above(found[1]) if isinstance(one, ast.ClassDef)]
+        for one in classes[0].body if classes else ():
+            if isinstance(one, _Function) and one.name == name:
+                return tuple(each.arg for each in (*one.args.posonlyargs, *one.args.args))
+        return ()
 
     def is_under(self, place: Place | None, names: Sequence[str]) -> bool:
         """Whether a `with` or a decorator that ends in one of `names` is around `place`."""
@@ -454,6 +493,19 @@ class Editor:
                 return None
         return behind + 1
 
+    def append(self, place: Place | None, content: str) -> Edits:
+        """`content`, such as `, None`, behind the last item of the tuple at `place`, or behind what stands there alone."""
+        found = self._at(place)
+        if found is None:
+            return ()
+        layout, node = found
+        if isinstance(node, ast.Tuple) and node.elts:
+            return self.append(layout.place(node.elts[-1]), content)
+        end = layout.span(layout.place(node))[1]
+        closing = self._closing(layout, node)
+        end = closing if closing is not None else end
+        return (Edit(layout.between(end, end), content),)
+
     def around(self, place: Place | None, before: str, behind: str = ")") -> Edits:
         """`before` and `behind` on the two sides of the expression: `list(` and `)`."""
         found = self._at(place)
@@ -509,6 +561,8 @@ class Editor:
                 between = layout.text[spans[at - 1][1] : start]
                 if "#" not in between:
                     start -= len(between) - between.rindex(",")
+                else:
+                    start, end = self._with_row(layout, start, end)
             elif len(spans) > 1:
                 end = spans[1][0] if "#" not in layout.text[end : spans[1][0]] else end
             else:
@@ -517,6 +571,21 @@ class Editor:
                     end += rest.index(",") + 1
             return (Edit(layout.between(start, end), ""),)
         return ()
+
+    def _with_row(self, layout: Layout, start: int, end: int) -> tuple[int, int]:
+        """The offsets of an argument with the comma behind it, and with its row where it has one to itself."""
+        rest = layout.text[end:]
+        if rest.lstrip(" \t").startswith(","):
+            end += rest.index(",") + 1
+        row = layout.between(start, end).row
+        first, last = layout.row_start(row), layout.row_end(row)
+        if (
+            not layout.text[first:start].strip()
+            and first <= end <= last
+            and not layout.text[end:last].strip()
+        ):
+            return first, layout.row_start(row + 1)
+        return start, end
 
     def rename_call(self, place: Place | None, old: str, new: str) -> Edits:
         """The last part of the name at `place`, called or not, written `new` where it is `old`."""
@@ -543,6 +612,26 @@ class Editor:
                 path, edits = self.name_for(layout.place(node), f"{one.module}.{new}")
                 return (Edit(layout.place(node), path), *edits) if path else ()
         return ()
+
+    def unfiltered(self, place: Place | None, flag: str) -> Edits:
+        """`xs` for `[x for x in xs if x.flag]` or `filter(lambda x: x.flag, xs)` at `place`."""
+        found = self._at(place)
+        if found is None:
+            return ()
+        layout, node = found
+        source = None
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)) and len(node.generators) == 1:
+            one = node.generators[0]
+            same = isinstance(node.elt, ast.Name) and ast.unparse(one.target) == node.elt.id
+            if same and [ast.unparse(test) for test in one.ifs] == [f"{ast.unparse(one.target)}.{flag}"]:
+                source = one.iter
+        elif isinstance(node, ast.Call) and _last(node.func) == "filter" and len(node.args) == 2:
+            test = node.args[0]
+            if isinstance(test, ast.Lambda) and ast.unparse(test.body) == f"{test.args.args[0].arg}.{flag}":
+                source = node.args[1]
+        if source is None:
+            return ()
+        return self.replace(layout.place(node), self.code(layout.place(source)))
 
     def hoist(self, place: Place | None, name: str) -> Edits:
         """`name(x * 2)` for `name(x) * 2` at `place`: the call becomes the outermost."""
@@ -841,6 +930,38 @@ class Editor:
             start, last = layout.text.rindex("(", end, start), closing
             return (Edit(layout.between(end, start), method),)
         return (Edit(layout.between(end, start), method + "("), Edit(layout.between(last, last), ")"))
+
+    def fold(self, place: Place | None) -> Edits:
+        """`x -= y` for `x = x - y`, and for `d[k] = x - y` where a loop over `d.items()` gives `x`."""
+        found = self._around(place)
+        target = None if found is None else _target(found[1])
+        value = None if found is None else getattr(found[1], "value", None)
+        if found is None or target is None or not isinstance(value, ast.BinOp):
+            return ()
+        layout = found[0]
+        left, right = layout.place(value.left), layout.place(value.right)
+        name = self.code(left)
+        loop = self._around(self.loop(place))
+        items = isinstance(target, ast.Subscript) and isinstance(
+            loop and getattr(loop[1], "iter", None), ast.Call
+        )
+        walked = items and loop is not None and self._walks(loop, target, name)
+        if self.code(layout.place(target)) != name and not walked:
+            return ()
+        sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}.get(type(value.op))
+        start, end = layout.offset(layout.place(target)), layout.offset(right)
+        if sign is None or "(" in layout.text[layout.span(left)[1] : end]:
+            return ()
+        return (Edit(layout.between(start, end), f"{name} {sign}= "),)
+
+    def _walks(self, loop: tuple[Layout, ast.stmt], target: ast.expr, name: str) -> bool:
+        """Whether the loop goes over the items of what `target` is an item of, and calls them `name`."""
+        layout, head = loop
+        if not isinstance(head, ast.For) or not isinstance(target, ast.Subscript):
+            return False
+        names = head.target.elts if isinstance(head.target, ast.Tuple) else []
+        walked = f"{self.code(layout.place(target.value))}.items()"
+        return bool(names) and ast.unparse(names[-1]) == name and self.code(layout.place(head.iter)) == walked
 
     def unfold(self, place: Place | None) -> Edits:
         """`x = x / y` for `x /= y`."""

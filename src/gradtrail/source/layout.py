@@ -43,7 +43,19 @@ class Layout:
                 self._parents[child] = parent
                 if isinstance(child, (ast.expr, ast.stmt)):
                     self._by_place.setdefault(tuple(self.place(child))[:5], []).append(child)
+                    self._take_by_method(child)
                 waiting.append(child)
+
+    def _take_by_method(self, node: ast.AST) -> None:
+        """A method call over several lines is also told of where its method's name stands."""
+        function = node.func if isinstance(node, ast.Call) else node
+        if not isinstance(function, ast.Attribute) or function.end_lineno in (None, function.lineno):
+            return
+        whole, named = self.place(node), self.place(function)  # type: ignore[arg-type]
+        if named.end_row is None or named.end_column is None:
+            return
+        at = whole._replace(row=named.end_row, column=named.end_column - len(function.attr))
+        self._by_place.setdefault(tuple(at)[:5], []).append(node)
 
     # From nodes to places and back
 

@@ -514,7 +514,12 @@ class SecondBackward(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         carried = str(event.fields.get("carried", ""))
-        if not carried or not event.fields.get("same_place"):
+        if not event.fields.get("same_place"):
+            once = _from_the_sum(step_at(found, "backward"), found.place, edit)
+            yield fix(text("go backward once, from the sum"), once)
+            return
+        if not carried:
+            yield from _carried_over(found, edit)
             return
         in_tuple = bool(event.fields.get("carried_in_tuple"))
         title = text("carry `{name}` over without its graph", name=carried)
@@ -539,6 +544,31 @@ def _detached_behind(carried: str, in_tuple: bool, at: Place | None, edit: Edito
     """`carried` cut off from its graph behind the statement around `at`."""
     cut = f"tuple(one.detach() for one in {carried})" if in_tuple else f"{carried}.detach()"
     return edit.behind(at, f"{carried} = {cut}")
+
+
+def _from_the_sum(first: Place | None, second: Place, edit: Editor) -> Edits:
+    """One backward from the sum of two losses, where nothing is updated between their two backwards."""
+    one, other = edit.receiver(first, "backward"), edit.receiver(second, "backward")
+    if not edit.same_block(first, second) or edit.value(first) != first or edit.arguments(first):
+        return ()
+    if any(word in edit.text_between(first, second) for word in (".step(", "zero_grad(", ".grad")):
+        return ()
+    total = f"({edit.code(one)} + {edit.code(other)})"
+    return together(edit.drop(first), edit.replace(other, total))
+
+
+def _carried_over(found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+    """The fix for what a statement on the way makes of its own value of the round before."""
+    for step in reversed(found.trail[:-1]):
+        for name in edit.targets(step.place):
+            if not edit.reads(edit.value(step.place), name) and not edit.unfold(step.place):
+                continue
+            in_tuple = "LSTM" in str(step.text)
+            here = edit.function(step.place) == edit.function(found.place)
+            if here or name.startswith("self."):
+                cut = _detached_behind(name, in_tuple, found.place if here else step.place, edit)
+                yield fix(text("carry `{name}` over without its graph", name=name), cut)
+                return
 
 
 def _assigned(carried: str, found: Diagnostic, edit: Editor) -> Place | None:

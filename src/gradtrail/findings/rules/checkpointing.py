@@ -175,7 +175,7 @@ class GradThroughReentrantCheckpoint(Rule):
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
-        at = step_at(found, "checkpointed", "computed")
+        at = step_at(found, "checkpointed")
         yield fix(
             text("use the other kind of checkpoint"), edit.add_keyword(at, "use_reentrant", "False"), "safe"
         )

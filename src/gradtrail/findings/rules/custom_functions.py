@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, fix
+from gradtrail.findings.telling import diagnostic, fix, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
@@ -221,6 +221,13 @@ class TooFewGradientsFromFunction(Rule):
             why=text("each argument of forward needs a gradient in its place, None where it has none"),
             help=text("return one value for each argument of forward after ctx, None for numbers and flags"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        returned = edit.value(step_at(found, "returned"))
+        missing = len(edit.parameters_of(returned, "forward")) - 1 - len(edit.elements(returned))
+        told = edit.append(returned, ", None" * missing) if missing > 0 else ()
+        yield fix(text("return None for what has no gradient"), told, "safe")
 
 
 class FunctionPassesNoGradient(Rule):

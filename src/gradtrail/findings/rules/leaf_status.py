@@ -327,7 +327,9 @@ class GradOfNonLeaf(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         name = name_of(event)
-        if not event.fields.get("rebound") and name.isidentifier():
+        if event.fields.get("rebound"):
+            yield fix(text("write `{name}` without recording it", name=name), _updated(found, edit))
+        elif name.isidentifier():
             kept = edit.behind(edit.binding(found.place, name), f"{name}.retain_grad()")
             yield fix(text("keep the gradient of `{name}`", name=name), kept, "safe")
 
@@ -417,15 +419,12 @@ class RequiresGradOnNonLeaf(Rule):
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
-        name = name_of(event)
-        if not is_target(event):
-            return
-        line = f"{name} = {name}.detach()"
+        name = edit.code(edit.receiver(found.place))
+        cut = edit.before(found.place, f"{name} = {name}.detach()") if edit.may_be_assigned(name) else ()
         if event.fields.get("value") is False:
-            stopped = edit.replace(edit.statement(found.place), line)
-            yield fix(text("stop the gradient at `{name}`", name=name), stopped)
+            yield fix(text("stop the gradient at `{name}`", name=name), cut)
         else:
-            yield fix(text("make a new leaf of `{name}`", name=name), edit.before(found.place, line))
+            yield fix(text("make a new leaf of `{name}`", name=name), cut)
 
 
 def _instead_of_the_flag(event: Event, name: str) -> Text:
@@ -630,3 +629,15 @@ def _is_converted(created: str, value: str) -> bool:
 
 _NAME = re.compile(r"(?<![.\w])[A-Za-z_]")
 """A name that is not an attribute."""
+
+
+def _updated(found: Diagnostic, edit: Editor) -> Edits:
+    """The update that made a computed tensor of a leaf, in place and under `torch.no_grad()`; the gradient is cleared."""
+    made = step_at(found, "computed")
+    value = edit.value(made)
+    name = edit.code(edit.operand(value))
+    if not edit.reads(edit.operand(value, right=True), f"{name}.grad"):
+        return ()
+    path, imports = edit.name_for(made, "torch.no_grad")
+    cleared = edit.behind(made, f"{name}.grad = None")
+    return (*together(edit.fold(made), edit.under(made, f"with {path}():"), cleared), *imports)

@@ -400,7 +400,11 @@ class NumpyOfTensorThatRequiresGrad(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         name = name_of(event)
-        detached = edit.after(_looked_at(event, found, edit), ".detach()")
+        given = edit.inside(found.place, name) if edit.receiver(found.place, "numpy") is None else None
+        if given is not None and given != found.place:
+            detached = edit.after(given, ".detach().cpu().numpy()")
+        else:
+            detached = edit.after(_looked_at(event, found, edit), ".detach()")
         detach = fix(text("detach `{name}`: the array has no gradient", name=name), detached, "safe")
         made = step_at(found, "computed", "call", "further-call")
         evaluates = edit.says(found.place, ".eval()") and not edit.says(found.place, "backward(")
@@ -716,7 +720,4 @@ def _looked_at(event: Event, found: Diagnostic, edit: Editor) -> Place | None:
     returned = step_at(found, "returned")
     if returned is not None:
         return edit.inside(returned, name_of(event))
-    value = edit.inside(found.place, name_of(event))
-    if value is not None and value != found.place:
-        return value
     return edit.argument(step_at(found, "appended"), 0)

@@ -426,11 +426,16 @@ class NonTensorInOptimizer(Rule):
                 "safe",
             )
         elif event.kind == "optimizer-not-iterable":
-            if edit.code(found.place).endswith("parameters"):
+            if step_at(found, "made") is not None:
+                whole = edit.after(found.place, ".parameters()")
+                yield fix(text("hand over the parameters"), whole, "safe")
+            elif edit.code(found.place).endswith("parameters"):
                 yield fix(text("call it"), edit.after(found.place, "()"), "safe")
         elif event.kind == "optimizer-not-tensor":
             yield fix(
-                text("hand over the parameters one by one"), _flat(step_at(found, "generator"), edit), "safe"
+                text("hand over the parameters one by one"),
+                _flat(step_at(found, "generator") or found.place, edit),
+                "safe",
             )
 
 

@@ -11,6 +11,7 @@ from gradtrail.findings.telling import code_of, diagnostic, fix, name_of, step_a
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import Place
 from gradtrail.source.words import Word
 
 if TYPE_CHECKING:
@@ -188,6 +189,15 @@ class UnusedParametersInDdp(Rule):
             ),
             why=text("DistributedDataParallel waits for the gradient of every parameter"),
             help=text("pass find_unused_parameters=True, or use every parameter in every iteration"),
+        )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        wrapper = event.fields.get("wrapper")
+        at = wrapper if isinstance(wrapper, Place) else None
+        yield fix(
+            text("let it look for parameters without a gradient"),
+            edit.add_keyword(at, "find_unused_parameters", "True"),
         )
 
 

@@ -238,6 +238,19 @@ class ParameterOutsideOptimizer(Rule):
                 text("register what `{name}` holds", name=attribute), registered(edit, found.place, kind)
             )
             return
+        every = edit.unfiltered(found.place, "requires_grad")
+        yield fix(text("hand over the frozen parameters too: a step passes them by"), every)
+        owner = name_of(event).rpartition(".")[0]
+        optimizer = edit.code(edit.target(found.place))
+        added = step_at(found, "call", "further-call", "module-parameter")
+        if (
+            optimizer
+            and owner
+            and edit.function(added) == edit.function(found.place)
+            and edit.follows(found.place, added)
+        ):
+            group = f'{optimizer}.add_param_group({{"params": {owner}.parameters()}})'
+            yield fix(text("hand over `{name}` when it is added", name=owner), edit.behind(added, group))
         loaded = edit.drop_keyword(step_at(found, "wrapped"), "assign")
         yield fix(text("load the values into the parameters that are there"), loaded)
 
