@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.source.edits import Editor
 from gradtrail.source.place import Edit, Place
-from gradtrail.source.text import SourceText, apply
+from gradtrail.source.text import SourceText, apply, line_starts, span
 
 if TYPE_CHECKING:
     from gradtrail.findings.engine import Report
@@ -78,7 +79,17 @@ class _Repair:
         """Rounds of edits, until nothing more can be done."""
         while self._looks < MOST_CHECKS and self._round():
             pass
-        return Repaired(self._texts, self._applied, self._before, self._report)
+        return Repaired(self._texts, self._applied, self._before, self._without_refused())
+
+    def _without_refused(self) -> Report:
+        """What is still found, without the fixes that were tried in vain."""
+        findings = [
+            one._replace(
+                fixes=tuple(fix for fix in one.fixes if self._key(_Chosen(one, fix)) not in self._refused)
+            )
+            for one in self._report.findings
+        ]
+        return self._report._replace(findings=findings)
 
     def _round(self) -> bool:
         """Make as many fixes as go together; whether the next round has something to do."""
@@ -162,63 +173,76 @@ class _Repair:
 def _is_better(before: Report, after: Report, some: Iterable[_Chosen], edits: Sequence[Edit]) -> bool:
     """Whether what was to be mended is gone and nothing has come instead.
 
-    A path that raises ends there. So what is found once it goes on was there before, unless it stands in an edited
-    row or its trail comes through one.
+    A path that raises ends there. So what is found once it goes on was there before, unless it stands where
+    something was edited or its trail comes through there.
     """
     if after.crashed or len(after.not_looked_at) > len(before.not_looked_at):
         return False
-    rows = _Rows(edits)
+    moved = _Moved(edits, before.sources.get, after.sources.get)
     some = tuple(some)
-    old = Counter(_spot(one, rows.after) for one in before.findings)
-    new = Counter(_spot(one) for one in after.findings)
-    mended = Counter(_spot(one.finding, rows.after) for one in some)
+    old = Counter(_spot(one, moved.row(one.place)) for one in before.findings)
+    new = Counter(_spot(one, one.place.row) for one in after.findings)
+    mended = Counter(_spot(one.finding, moved.row(one.finding.place)) for one in some)
     if any(new[spot] > old[spot] - number for spot, number in mended.items()):
         return False
     went_on = any(one.finding.certainty.startswith("raises") for one in some)
     for one in after.findings:
-        if new[_spot(one)] <= old[_spot(one)]:
+        if new[_spot(one, one.place.row)] <= old[_spot(one, one.place.row)]:
             continue
-        if not went_on or (_trail_rows(one) | {(one.place.filename, one.place.row)}) & rows.edited:
+        if not went_on or any(
+            moved.touches(place) for place in (one.place, *(step.place for step in one.trail))
+        ):
             return False
     return True
 
 
-def _spot(finding: Diagnostic, row: Callable[[str, int], int] | None = None) -> tuple[str, str, int, str]:
-    place = finding.place
-    at = place.row if row is None else row(place.filename, place.row)
-    return finding.rule, place.filename, at, str(finding.message)
+def _spot(finding: Diagnostic, row: int) -> tuple[str, str, int, str]:
+    return finding.rule, finding.place.filename, row, str(finding.message)
 
 
-class _Rows:
-    """Where rows are after `edits`, and which of them were edited."""
+class _Moved:
+    """Where things are after `edits` to the files of `before`, and which stretches of the new texts were edited."""
 
-    def __init__(self, edits: Iterable[Edit]) -> None:
-        self._edits = sorted(edits, key=lambda edit: edit.place[:3])
-        self.edited: set[tuple[str, int]] = set()
-        for edit in self._edits:
-            place, lines = edit.place, edit.content.count("\n")
-            first = self.after(place.filename, place.row, before=edit)
-            if lines and edit.content.startswith(("\n", "\r")):
-                first += 1
-                lines -= 1
-            elif lines and edit.content.endswith("\n"):
-                lines -= 1
-            self.edited.update((place.filename, row) for row in range(first, first + lines + 1))
-
-    def after(self, filename: str, row: int, before: Edit | None = None) -> int:
-        """Where what stands in `row` is found after the edits that come above it."""
-        moved = row
-        for edit in self._edits:
-            if edit is before:
-                break
-            place = edit.place
-            if place.filename != filename or place.row > row:
+    def __init__(self, edits: Iterable[Edit], before: Lookup, after: Lookup) -> None:
+        self._after = after
+        self._starts: dict[str, tuple[list[int], list[int]]] = {}
+        self._edits: dict[str, list[tuple[int, int, int]]] = {}
+        for edit in edits:
+            filename = edit.place.filename
+            old, new = before(filename), after(filename)
+            if old is None or new is None:
                 continue
-            gone = (place.end_row or place.row) - place.row
-            added = edit.content.count("\n")
-            if place.row < row or (added and edit.content.endswith(("\n", " ", "\t")) and place.column == 1):
-                moved += added - min(gone, row - place.row)
-        return moved
+            if filename not in self._starts:
+                self._starts[filename] = line_starts(old.text), line_starts(new.text)
+            start, end = span(self._starts[filename][0], edit.place)
+            self._edits.setdefault(filename, []).append((start, end, len(edit.content)))
+        for of_file in self._edits.values():
+            of_file.sort()
+
+    def row(self, place: Place) -> int:
+        """The row in which what stood at `place` stands now."""
+        starts = self._starts.get(place.filename)
+        if starts is None:
+            return place.row
+        offset = moved = span(starts[0], place)[0]
+        for start, end, length in self._edits[place.filename]:
+            if end <= offset:
+                moved += length - (end - start)
+        return bisect_right(starts[1], moved)
+
+    def touches(self, place: Place) -> bool:
+        """Whether `place`, in the new text, holds or borders on what was edited."""
+        starts = self._starts.get(place.filename)
+        if starts is None:
+            return False
+        first, last = span(starts[1], place)
+        moved = 0
+        for start, end, length in self._edits[place.filename]:
+            at = start + moved
+            if first <= at + length and at <= last:
+                return True
+            moved += length - (end - start)
+        return False
 
 
 def _edited_rows(edits: Iterable[Edit]) -> set[tuple[str, int]]:

@@ -365,6 +365,7 @@ def _ending(
     if rest:
         lines += wrap(rest, style.width, hanging=4)
     lines.append(style.paint("bold", summary(findings, files)))
+    lines += wrap(repairable(findings), style.width) if repairable(findings) else []
     return "".join(line + "\n" for line in lines)
 
 
@@ -385,3 +386,17 @@ def summary(findings: Sequence[Diagnostic], files: int) -> str:
     if len(counts) > 1:
         listed = say("{some} and {more}", some=listed, more=counts[-1])
     return say("Found {findings} in {files}.", findings=listed, files=counted(files, "file"))
+
+
+def repairable(findings: Sequence[Diagnostic]) -> str:
+    """How many of the findings have a fix, and what makes it; empty where none has."""
+    kinds = [{fix.applicability for fix in finding.fixes} for finding in findings]
+    safe = sum("safe" in kind for kind in kinds)
+    unsafe = sum("unsafe" in kind and "safe" not in kind for kind in kinds)
+    if safe and unsafe:
+        return say(
+            "Fixes: {safe} with `--fix`, {unsafe} more with `--unsafe-fixes`.", safe=safe, unsafe=unsafe
+        )
+    if safe:
+        return say("Fixes: {safe} with `--fix`.", safe=safe)
+    return say("Fixes: {unsafe} with `--fix --unsafe-fixes`.", unsafe=unsafe) if unsafe else ""
