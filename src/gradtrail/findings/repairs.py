@@ -166,6 +166,7 @@ class _Repair:
         if not _is_better(self._report, report, some, edits):
             return False
         self._texts, self._report = new, report
+        self._refused = {key for key in self._refused if key[1] not in texts}  # what failed may go well now
         self._applied += [(one.finding.rule, one.fix) for one in some]
         return True
 
