@@ -199,6 +199,20 @@ class Editor:
         rows = (line.strip() for line in layout.source.lines)
         return any(row.startswith((name + ".", name + "[", name + " +=")) and code in row for row in rows)
 
+    def gradients_read(self, place: Place | None) -> tuple[str, ...]:
+        """The names whose `.grad` is read in the function or module around `place`."""
+        layout = self._layout(place)
+        if layout is None:
+            return ()
+        around = self._around(self.function(place))
+        root: ast.AST = layout.tree if around is None else around[1]
+        read = [
+            one.value.id
+            for one in ast.walk(root)
+            if isinstance(one, ast.Attribute) and one.attr == "grad" and isinstance(one.value, ast.Name)
+        ]
+        return tuple(dict.fromkeys(name for name in read if name not in ("torch", "autograd")))
+
     def name_of_function(self, place: Place | None) -> str:
         """The name of the function around `place`."""
         found = self._around(self.function(place))

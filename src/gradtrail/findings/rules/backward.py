@@ -251,6 +251,11 @@ class BackwardWithoutGraph(Rule):
                 edit.add_keyword(at, "use_reentrant", "False"),
                 "safe",
             )
+        elif edit.gradients_read(found.place):
+            for name in edit.gradients_read(found.place):
+                value = edit.binding(found.place, name)
+                title = text("record what is computed from `{name}`", name=name)
+                yield fix(title, edit.after(value, ".requires_grad_()"))
         elif cut is not None:
             yield fix(text("keep the graph here"), edit.take_off(cut, "detach"))
 
@@ -529,6 +534,8 @@ class SecondBackward(Rule):
         loop = edit.loop(found.place)
         if carried.isidentifier() and loop is not None and carried in edit.bound_in(loop):
             yield fix(title, _detached_behind(carried, in_tuple, found.place, edit))
+        elif loop is not None and _summed(found, edit):
+            yield fix(text("go backward once, from the sum"), _summed(found, edit))
         elif value is not None and loop is not None and not edit.names_in(value) & edit.bound_in(loop):
             yield fix(anew, edit.before(edit.first_in(loop), edit.code(edit.statement(value))))
         elif carried.startswith("self.") and made is not None and edit.name_of_function(made) != "__init__":
@@ -555,6 +562,23 @@ def _from_the_sum(first: Place | None, second: Place, edit: Editor) -> Edits:
         return ()
     total = f"({edit.code(one)} + {edit.code(other)})"
     return together(edit.drop(first), edit.replace(other, total))
+
+
+def _summed(found: Diagnostic, edit: Editor) -> Edits:
+    """One backward behind the loop, from the sum of what each round went backward from."""
+    loop = edit.loop(found.place)
+    body = edit.code(loop)
+    if edit.value(found.place) != found.place or any(
+        word in body for word in (".step(", "zero_grad(", ".grad")
+    ):
+        return ()
+    total = "total" if not edit.says(found.place, "total") else "total_loss"
+    term = edit.code(found.place).rpartition(".backward")[0]
+    return together(
+        edit.before(loop, f"{total} = 0.0"),
+        edit.replace(found.place, f"{total} = {total} + {term}"),
+        edit.behind(loop, f"{total}.backward()"),
+    )
 
 
 def _carried_over(found: Diagnostic, edit: Editor) -> Iterator[Fix]:

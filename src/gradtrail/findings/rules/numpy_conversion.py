@@ -720,4 +720,8 @@ def _looked_at(event: Event, found: Diagnostic, edit: Editor) -> Place | None:
     returned = step_at(found, "returned")
     if returned is not None:
         return edit.inside(returned, name_of(event))
-    return edit.argument(step_at(found, "appended"), 0)
+    appended = edit.argument(step_at(found, "appended"), 0)
+    if appended is not None:
+        return appended
+    made = step_at(found, "computed")
+    return made if edit.statement(made) == edit.statement(found.place) else None

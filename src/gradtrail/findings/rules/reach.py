@@ -12,6 +12,7 @@ from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import Edits
 from gradtrail.source.words import Word
 
 if TYPE_CHECKING:
@@ -240,17 +241,7 @@ class ParameterOutsideOptimizer(Rule):
             return
         every = edit.unfiltered(found.place, "requires_grad")
         yield fix(text("hand over the frozen parameters too: a step passes them by"), every)
-        owner = name_of(event).rpartition(".")[0]
-        optimizer = edit.code(edit.target(found.place))
-        added = step_at(found, "call", "further-call", "module-parameter")
-        if (
-            optimizer
-            and owner
-            and edit.function(added) == edit.function(found.place)
-            and edit.follows(found.place, added)
-        ):
-            group = f'{optimizer}.add_param_group({{"params": {owner}.parameters()}})'
-            yield fix(text("hand over `{name}` when it is added", name=owner), edit.behind(added, group))
+        yield fix(text("hand over what is added"), _added(event, found, edit))
         loaded = edit.drop_keyword(step_at(found, "wrapped"), "assign")
         yield fix(text("load the values into the parameters that are there"), loaded)
 
@@ -633,3 +624,14 @@ class GraphKeptInList(Rule):
         name = name_of(event)
         value = edit.argument(found.place, 0) or edit.inside(found.place, name)
         yield fix(text("collect `{name}` without its graph", name=name), edit.after(value, ".detach()"))
+
+
+def _added(event: Event, found: Diagnostic, edit: Editor) -> Edits:
+    """The optimizer gets what was added after it was made, where it is added."""
+    optimizer = edit.code(edit.target(found.place))
+    added = step_at(found, "call", "further-call", "module-parameter")
+    here = edit.function(added) == edit.function(found.place) and edit.follows(found.place, added)
+    owner = edit.code(edit.target(added)) or name_of(event).rpartition(".")[0]
+    if not here or not optimizer or not owner:
+        return ()
+    return edit.behind(added, f'{optimizer}.add_param_group({{"params": {owner}.parameters()}})')
