@@ -223,6 +223,125 @@ def test_the_name_that_the_file_uses(text: str, name: str, lacks: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("x = [p for p in xs if p.f]", "x = xs"),
+        ("x = filter(lambda p: p.f, xs())", "x = xs()"),
+        ("x = [p for p in xs if p.g]", "x = [p for p in xs if p.g]"),
+        ("x = [p.data for p in xs if p.f]", "x = [p.data for p in xs if p.f]"),
+        ("x = [p for p in xs if p.f and p.g]", "x = [p for p in xs if p.f and p.g]"),
+    ],
+)
+def test_a_filter_taken_away(text: str, after: str) -> None:
+    assert edited(text, text[4:], lambda edit, place: edit.unfiltered(place, "f")) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("X = X - a * b", "X -= a * b"),
+        ("X = X * (a + b)", "X = X * (a + b)"),
+        ("X = y - a", "X = y - a"),
+        ("for k, y in X.items():\n    X[k] = y - 1", "for k, y in X.items():\n    y -= 1"),
+        ("for k, y in z.items():\n    X[k] = y - 1", "for k, y in z.items():\n    X[k] = y - 1"),
+    ],
+)
+def test_a_new_value_written_in_place(text: str, after: str) -> None:
+    mark = "X[k]" if "X[k]" in text else "X"
+    assert edited(text, mark, lambda edit, place: edit.fold(place)) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("X", "X, None"),
+        ("X, y", "X, y, None"),
+        ("(X, y)", "(X, y, None)"),
+        ("(X)", "(X), None"),
+        ("X + (y)", "X + (y), None"),
+    ],
+)
+def test_one_more_in_a_tuple(text: str, after: str) -> None:
+    text, after = f"def f(): return {text}", f"def f(): return {after}"
+
+    def change(edit: Editor, place: Place) -> Edits:
+        return edit.append(edit.value(place), ", None")
+
+    assert edited(text, "X", change) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("p.x = y", "p.x.copy_(y)"),
+        ("p.x = (y +\n  z)", "p.x.copy_(y +\n  z)"),
+        ("p.x = y  # why", "p.x.copy_(y)  # why"),
+        ("p.x: T = y", "p.x.copy_(y)"),
+        ("p.x = q = y", "p.x = q = y"),
+    ],
+)
+def test_an_assignment_made_a_call(text: str, after: str) -> None:
+    assert edited(text, "p.x", lambda edit, place: edit.as_call(place, ".copy_")) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("def f(a):\n    X", True),
+        ("def f():\n    a = 1\n    X", True),
+        ("def f():\n    for a in b:\n        X", True),
+        ("def f():\n    X\n    a = 1", False),
+        ("a = 1\ndef f():\n    X", False),
+        ("a = 1\nX", True),
+        ("X\na = 1", False),
+    ],
+)
+def test_a_name_that_has_a_value(text: str, bound: bool) -> None:
+    edited(text, "X", lambda edit, place: told.append(edit.is_bound(place, "a.device")) or ())  # type: ignore[func-returns-value]
+    assert told.pop() is bound
+
+
+told: list[bool] = []
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("a\nX\nb", "X\na\nb"),
+        ("a\nX  # why\nb", "X  # why\na\nb"),
+        ("a\nif c:\n    X\n    b", "X\na\nif c:\n    b"),
+        ("a\nif c:\n    X", "a\nif c:\n    X"),
+        ("a\nb; X", "a\nb; X"),
+        ("a\r\nX(\r\n  1)\r\nb", "X(\r\n  1)\r\na\r\nb"),
+    ],
+)
+def test_a_statement_moved_up(text: str, after: str) -> None:
+    first = Place(NAME, 1, 1, 1, 2)
+    assert edited(text, "X", lambda edit, place: edit.move(place, before=first)) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("X\na\nb", "a\nX\nb"),
+        ("X\na  # why\nb", "a  # why\nX\nb"),
+        ("X\na", "a\nX"),
+    ],
+)
+def test_a_statement_moved_down(text: str, after: str) -> None:
+    second = Place(NAME, 2, 1, 2, 2)
+    assert edited(text, "X", lambda edit, place: edit.move(place, behind=second)) == after
+
+
+def test_a_call_over_several_rows_is_found_by_its_method() -> None:
+    """A finding there is told of where the method's name stands."""
+    text = "y = (x\n     .one()\n     .two(a))\n"
+    assert edited(
+        text, "two(a)", lambda edit, place: edit.after(edit.receiver(place), ".three()")
+    ) == text.replace(".one()", ".one().three()")
+
+
 def test_nothing_is_edited_in_what_was_pasted() -> None:
     from gradtrail.source import snippet
 

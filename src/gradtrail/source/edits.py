@@ -199,6 +199,23 @@ class Editor:
         rows = (line.strip() for line in layout.source.lines)
         return any(row.startswith((name + ".", name + "[", name + " +=")) and code in row for row in rows)
 
+    def is_bound(self, place: Place | None, name: str) -> bool:
+        """Whether `name`, or what it begins with, has a value at `place`: an argument, or bound above in its function."""
+        found = self._around(place)
+        if found is None:
+            return False
+        layout, statement = found
+        root = name.partition(".")[0].partition("[")[0]
+        function = next((one for one in layout.above(statement) if isinstance(one, _Function)), None)
+        if function is not None and any(
+            isinstance(one, ast.arg) and one.arg == root for one in ast.walk(function.args)
+        ):
+            return True
+        return any(
+            isinstance(one, ast.Name) and one.id == root and _is_stored(one) and one.lineno < statement.lineno
+            for one in ast.walk(function or layout.tree)
+        )
+
     def gradients_read(self, place: Place | None) -> tuple[str, ...]:
         """The names whose `.grad` is read in the function or module around `place`."""
         layout = self._layout(place)

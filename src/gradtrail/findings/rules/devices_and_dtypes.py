@@ -554,7 +554,7 @@ def _to_device(event: Event, found: Diagnostic, edit: Editor) -> Edits:
         return edit.as_buffer(value, attribute)
     if not _is_path(other):
         return ()
-    if made is not None and edit.function(made) == edit.function(found.place) and edit.callee(made):
+    if edit.callee(made) and edit.function(made) == edit.function(found.place) and edit.is_bound(made, other):
         return edit.add_keyword(made, "device", f"{other}.device")
     return edit.after(edit.inside(found.place, name), f".to({other}.device)")
 

@@ -613,7 +613,9 @@ def _fresh_leaf(event: Event, found: Diagnostic, edit: Editor) -> Edits:
     flag = edit.drop_keyword(created, "requires_grad")
     if flag and _is_converted(edit.code(created), edit.code(value)):
         return together(flag, edit.after(value, ".requires_grad_()"))
-    return edit.after(value, ".detach().requires_grad_()")
+    leaf = edit.after(value, ".detach().requires_grad_()")
+    inside = flag and edit.code(created) in edit.code(value)
+    return together(flag, leaf) if inside else leaf
 
 
 def _is_converted(created: str, value: str) -> bool:

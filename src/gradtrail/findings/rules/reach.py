@@ -241,9 +241,9 @@ class ParameterOutsideOptimizer(Rule):
             return
         every = edit.unfiltered(found.place, "requires_grad")
         yield fix(text("hand over the frozen parameters too: a step passes them by"), every)
-        yield fix(text("hand over what is added"), _added(event, found, edit))
         loaded = edit.drop_keyword(step_at(found, "wrapped"), "assign")
         yield fix(text("load the values into the parameters that are there"), loaded)
+        yield fix(text("hand over what is added"), _added(event, found, edit))
 
 
 class ParameterNeverReached(Rule):
@@ -629,9 +629,17 @@ class GraphKeptInList(Rule):
 def _added(event: Event, found: Diagnostic, edit: Editor) -> Edits:
     """The optimizer gets what was added after it was made, where it is added."""
     optimizer = edit.code(edit.target(found.place))
-    added = step_at(found, "call", "further-call", "module-parameter")
-    here = edit.function(added) == edit.function(found.place) and edit.follows(found.place, added)
+    added = next(
+        (
+            step.place
+            for step in reversed(found.trail[:-1])
+            if step.kind in ("call", "further-call", "module-parameter")
+            and edit.function(step.place) == edit.function(found.place)
+            and edit.follows(found.place, step.place)
+        ),
+        None,
+    )
     owner = edit.code(edit.target(added)) or name_of(event).rpartition(".")[0]
-    if not here or not optimizer or not owner:
+    if added is None or not optimizer or not owner:
         return ()
     return edit.behind(added, f'{optimizer}.add_param_group({{"params": {owner}.parameters()}})')

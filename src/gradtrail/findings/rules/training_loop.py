@@ -435,6 +435,7 @@ def _optimizer(found: Diagnostic, edit: Editor) -> str:
     """How the function around the place calls the optimizer that took the step; empty where it may not."""
     step = step_at(found, "step-taken")
     name = edit.code(edit.receiver(step, "step"))
-    if edit.function(step) == edit.function(found.place) or name.startswith("self."):
+    here = edit.function(step) == edit.function(found.place) and edit.is_bound(found.place, name)
+    if here or name.startswith("self."):
         return name
     return ""
