@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -552,11 +553,26 @@ def _to_device(event: Event, found: Diagnostic, edit: Editor) -> Edits:
     if owner == "self":
         value = edit.binding(made, name) if made is not None else None
         return edit.as_buffer(value, attribute)
-    if not _is_path(other):
-        return ()
-    if edit.callee(made) and edit.function(made) == edit.function(found.place) and edit.is_bound(made, other):
+    if (
+        _is_path(other)
+        and edit.callee(made)
+        and edit.function(made) == edit.function(found.place)
+        and edit.is_bound(made, other)
+    ):
         return edit.add_keyword(made, "device", f"{other}.device")
-    return edit.after(edit.inside(found.place, name), f".to({other}.device)")
+    root = other.partition(".")[0]
+    known = _is_path(other) and (root == "self" or edit.reads(edit.statement(found.place), root))
+    move = f".to({other}.device)" if known else _same_move(found, edit)
+    return edit.after(edit.inside(found.place, name), move) if move else ()
+
+
+def _same_move(found: Diagnostic, edit: Editor) -> str:
+    """The call by which the other tensor was moved, where it means the same at the place: `.to(device)`."""
+    moved = step_at(found, "moved", "placed")
+    receiver = edit.code(edit.receiver(moved))
+    call = edit.code(moved).removeprefix(receiver).strip()
+    same = edit.function(moved) in (None, edit.function(found.place))
+    return call if same and re.fullmatch(r"\.(?:to|cuda)\([\w.:\"']*\)", call) else ""
 
 
 def _is_path(name: str) -> bool:

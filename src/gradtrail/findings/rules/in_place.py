@@ -705,6 +705,9 @@ def _without_grad(found: Diagnostic, edit: Editor) -> Edits:
 
 def _written_anew(at: Place | None, edit: Editor) -> Edits:
     """Edits by which a write in place at `at` makes a new tensor instead, or writes a clone."""
+    method = edit.callee(at).rpartition(".")[2]
+    if method in _OUT_OF_PLACE and edit.value(at) is not None and edit.statement(at) != at:
+        return edit.rename_call(at, method, method[:-1])
     target, statement = edit.written(at), edit.statement(at)
     name = edit.code(target)
     if not name:

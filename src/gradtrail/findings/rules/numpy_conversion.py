@@ -405,7 +405,12 @@ class NumpyOfTensorThatRequiresGrad(Rule):
             detached = edit.after(given, ".detach().cpu().numpy()")
         else:
             detached = edit.after(_looked_at(event, found, edit), ".detach()")
-        detach = fix(text("detach `{name}`: the array has no gradient", name=name), detached, "safe")
+        here = all(edit.statement(one.place) == edit.statement(found.place) for one in detached)
+        detach = fix(
+            text("detach `{name}`: the array has no gradient", name=name),
+            detached,
+            "safe" if here else "unsafe",
+        )
         made = step_at(found, "computed", "call", "further-call")
         evaluates = edit.says(found.place, ".eval()") and not edit.says(found.place, "backward(")
         if not evaluates or made is None or edit.function(made) != edit.function(found.place):
@@ -724,4 +729,6 @@ def _looked_at(event: Event, found: Diagnostic, edit: Editor) -> Place | None:
     if appended is not None:
         return appended
     made = step_at(found, "computed")
-    return made if edit.statement(made) == edit.statement(found.place) else None
+    here = edit.statement(made) == edit.statement(found.place)
+    collected = edit.function(made) == edit.function(found.place) and not edit.says(found.place, "backward(")
+    return made if here or collected else None

@@ -175,12 +175,15 @@ class EmptyParameterList(Rule):
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         optimizer, attribute = event.fields["optimizer"], event.fields.get("attribute")
         if attribute:
-            container = "nn.ModuleDict" if event.fields.get("container") == "dict" else "nn.ModuleList"
-            help = text(
-                "keep the modules of `self.{attribute}` in {container}",
-                attribute=attribute,
-                container=container,
+            parameters = event.fields.get("holds") == "Parameter"
+            kind = "Dict" if event.fields.get("container") == "dict" else "List"
+            container = f"nn.{'Parameter' if parameters else 'Module'}{kind}"
+            template = (
+                "keep the Parameters of `self.{attribute}` in {container}"
+                if parameters
+                else "keep the modules of `self.{attribute}` in {container}"
             )
+            help = text(template, attribute=attribute, container=container)
         elif any(step.kind == "used" for step in event.trail):
             help = text("make a list of it first, so that it can be used twice: list(...)")
         elif event.subject is not None and not event.subject.facts.get("of", "").startswith("Module"):
@@ -205,7 +208,7 @@ class EmptyParameterList(Rule):
         if event.fields.get("attribute"):
             kind = "dict" if event.fields.get("container") == "dict" else "list"
             name = "self." + str(event.fields["attribute"])
-            kept = registered(edit, step_at(found, "stored"), kind)
+            kept = registered(edit, step_at(found, "stored"), kind, str(event.fields.get("holds", "")))
             yield fix(text("register what `{name}` holds", name=name), kept)
         elif step_at(found, "used") is not None:
             yield _listed(step_at(found, "generator"), edit)

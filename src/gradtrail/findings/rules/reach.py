@@ -236,7 +236,8 @@ class ParameterOutsideOptimizer(Rule):
         kind, attribute = str(event.fields.get("container", "")), str(event.fields.get("attribute", ""))
         if kind:
             yield fix(
-                text("register what `{name}` holds", name=attribute), registered(edit, found.place, kind)
+                text("register what `{name}` holds", name=attribute),
+                registered(edit, found.place, kind, _of(event)),
             )
             return
         every = edit.unfiltered(found.place, "requires_grad")
@@ -643,3 +644,9 @@ def _added(event: Event, found: Diagnostic, edit: Editor) -> Edits:
     if added is None or not optimizer or not owner:
         return ()
     return edit.behind(added, f'{optimizer}.add_param_group({{"params": {owner}.parameters()}})')
+
+
+def _of(event: Event) -> str:
+    """What a container holds: Parameters themselves, or the modules that they belong to."""
+    made = event.subject.facts.get("made-kind") if event.subject is not None else ""
+    return {"parameter": "Parameter", "module-parameter": "Module"}.get(str(made), "")
