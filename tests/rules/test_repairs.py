@@ -67,3 +67,107 @@ def _still_there(statement: str, fixed: str) -> bool:
     """Whether the statement that failed is still there, save for the edit."""
     lines = [line.strip() for line in fixed.splitlines()]
     return bool(difflib.get_close_matches(statement.strip(), lines, cutoff=0.6))
+
+
+VARIATIONS = {
+    "carried in a row of several statements": (
+        """
+        import torch
+        net = torch.nn.RNNCell(2, 3)
+        h = torch.zeros(1, 3)
+        for t in range(4):
+            h = net(torch.ones(1, 2), h)
+            loss = h.sum(); net.zero_grad(); loss.backward(); loss = None
+        """,
+        "loss.backward();",
+        "loss.backward(); h = h.detach();",
+    ),
+    "a sum of losses": (
+        """
+        import torch
+        net = torch.nn.Linear(2, 1)
+        total = 0
+        for t in range(4):
+            total += net(torch.ones(1, 2)).sum()
+            total.backward()
+        """,
+        "    total.backward()",
+        "    total.backward()\n    total = total.detach()",
+    ),
+    "the name of a device that has no value yet": (
+        """
+        import torch
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        net = torch.nn.Linear(2, 2).to(device)
+        y = torch.ones(1, 2)
+        x = torch.ones(1, 2).to(device)
+        loss = torch.nn.functional.mse_loss(x, y)
+        """,
+        "(x, y)",
+        "(x, y.to(x.device))",
+    ),
+    "Parameters in a list that was made before": (
+        """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                ws = [nn.Parameter(torch.ones(2)) for _ in range(3)]
+                self.ws = ws
+
+        opt = torch.optim.SGD(Net().parameters(), lr=0.1)
+        """,
+        "self.ws = ws",
+        "self.ws = nn.ParameterList(ws)",
+    ),
+    "an update by hand in a loop over a dict": (
+        """
+        import torch
+        params = {"a": torch.ones(2, requires_grad=True)}
+        for _ in range(2):
+            sum(p.sum() for p in params.values()).backward()
+            for name, p in params.items():
+                if p.grad is None:
+                    continue
+                params[name] = p - 0.1 * p.grad
+        """,
+        "        params[name] = p - 0.1 * p.grad",
+        "        with torch.no_grad():\n            p -= 0.1 * p.grad\n        p.grad = None",
+    ),
+    "written with a function that ends in an underscore": (
+        """
+        import torch
+        h = torch.sigmoid(torch.ones(2, requires_grad=True))
+        y = h.mul_(2)
+        y.sum().backward()
+        """,
+        "h.mul_(2)",
+        "h.mul(2)",
+    ),
+    "the gradient of an input is asked for": (
+        """
+        import torch
+        x = torch.randn(4)
+        y = (x ** 2).sum()
+        y.backward()
+        print(x.grad)
+        """,
+        "torch.randn(4)",
+        "torch.randn(4).requires_grad_()",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VARIATIONS)
+def test_variations(name: str, tmp_path: Path) -> None:
+    source, old, new = VARIATIONS[name]
+    path = tmp_path / "program.py"
+    bad = program(source)
+    path.write_text(bad, encoding="utf-8")
+    made = repair(path)
+    fixed = made.texts[str(path)].decode()
+    assert fixed == bad.replace(old, new)
+    assert made.report.findings == []
+    assert not outcome_of_text(fixed, tmp_path).raised

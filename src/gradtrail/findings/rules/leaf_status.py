@@ -516,8 +516,10 @@ class RequiresGradOnIntegers(Rule):
         wrapped = edit.argument(found.place, 0) if edit.callee(found.place).endswith("Parameter") else None
         converted = edit.after(wrapped, ".float()")
         if not converted:
-            path, imports = edit.name_for(made, "torch.float32")
-            converted = (*edit.add_keyword(made or found.place, "dtype", path), *imports)
+            at = made or found.place
+            path, imports = edit.name_for(at, "torch.float32")
+            typed = edit.add_keyword(at, "dtype", path)
+            converted = (*typed, *imports) if typed else ()
         yield fix(text("make it floating point"), converted)
 
 

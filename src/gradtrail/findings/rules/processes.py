@@ -371,7 +371,8 @@ class DeepcopyOfNonLeaf(Rule):
         """The edits that mend it."""
         name = name_of(event)
         copied = edit.argument(found.place, 0) if edit.callee(found.place).endswith("deepcopy") else None
-        yield fix(text("copy `{name}` without its graph", name=name), edit.after(copied, ".detach()"))
+        if edit.code(copied) == name:
+            yield fix(text("copy `{name}` without its graph", name=name), edit.after(copied, ".detach()"))
 
 
 class NonLeafInQueue(Rule):
