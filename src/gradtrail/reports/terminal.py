@@ -265,12 +265,12 @@ def _fix(fix: Fix, place: Place, lookup: Lookup, style: Style, titled: bool) -> 
         head = say("fix (unsafe):")
     elif fix.applicability == "display":
         head = say("fix (to be completed):")
-    rows = _edited_rows(fix.edits, place, lookup, style)
+    gap = gap_behind(head)
+    left = " " * (2 + width(head + gap))
+    rows = _edited_rows(fix.edits, place, lookup, style, 7 if titled else len(left))
     if titled or not rows:
         lines = _paragraph(head, _sentence(fix.title), style, "fix")
         return lines + ["       " + row for row in rows]
-    gap = gap_behind(head)
-    left = " " * (2 + width(head + gap))
     return ["  " + style.paint("fix", head) + gap + rows[0], *(left + row for row in rows[1:])]
 
 
@@ -282,22 +282,26 @@ class _Rewritten(NamedTuple):
     after: list[str]
 
 
-def _edited_rows(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style) -> list[str]:
-    """What the edited lines say afterwards, without the indentation that they share."""
+def _edited_rows(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style, left: int) -> list[str]:
+    """What the edited lines say afterwards, without the indentation that they share; they start at the cell `left`."""
     regions = list(_rewritten(edits, place, lookup, style))
-    heads = max((len(region.where) for region in regions), default=0) + 1
+    heads = max((width(region.where) for region in regions), default=0) + 1
     after = [line for region in regions for line in region.after]
     indent = min((len(line) - len(line.lstrip()) for line in after), default=0)
-    room = max(24, style.width - heads - 9)
+    room = max(24, style.width - left - heads - 1)
     rows = []
     for where, before, lines in regions:
         if not lines:
-            rows.append(f"{where:<{heads}} " + say("(taken out)"))
+            rows.append(_filled(where, heads) + " " + say("(taken out)"))
         for number, line in enumerate(lines):
             head = where if number == 0 else ""
             old = before[number] if number < len(before) else ""
-            rows.append(f"{head:<{heads}} {_around_change(old, line, indent, room)}")
+            rows.append(f"{_filled(head, heads)} {_around_change(old, line, indent, room)}")
     return rows
+
+
+def _filled(words: str, cells: int) -> str:
+    return words + " " * max(0, cells - width(words))
 
 
 def _around_change(old: str, new: str, indent: int, room: int) -> str:
