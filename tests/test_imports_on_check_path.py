@@ -32,6 +32,7 @@ gradtrail.findings.diagnostic
 gradtrail.findings.engine
 gradtrail.findings.index
 gradtrail.findings.registry
+gradtrail.findings.repairs
 gradtrail.findings.rule
 gradtrail.findings.rules
 gradtrail.findings.rules.leaf_status
@@ -109,7 +110,9 @@ gradtrail.reports.left_out
 gradtrail.reports.names
 gradtrail.reports.terminal
 gradtrail.source
+gradtrail.source.edits
 gradtrail.source.files
+gradtrail.source.layout
 gradtrail.source.outline
 gradtrail.source.place
 gradtrail.source.reading

@@ -84,7 +84,7 @@ def test_a_report_says_why_once_for_each_rule_and_ends_with_the_sum() -> None:
     report = render([FINDING, FINDING, other], [], 2, files().get, STYLE)
     assert report.count("why:") == 2
     assert report.count("more: gradtrail rule non-leaf-in-optimizer\n") == 1
-    assert report.endswith("\n\nFound 2 errors and 1 warning in 2 files.\n")
+    assert report.endswith("\n\nFound 2 errors and 1 warning in 2 files.\nFixes: 3 with `--fix`.\n")
 
 
 def test_nothing_found() -> None:
@@ -250,7 +250,7 @@ def test_two_fixes_have_their_titles() -> None:
   help: move it first
   fix: to train it
        line 8  W = torch.randn(10, 10)
-  fix (may change what is computed): to keep its numbers
+  fix (unsafe): to keep its numbers
        line 11  W = W.to(device).detach()
   fix (to be completed): to say it yourself
        line 14  ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradtrail.findings import registry
@@ -19,6 +19,7 @@ from gradtrail.source.words import Word, Words
 
 if TYPE_CHECKING:
     from gradtrail.findings.ignoring import Ignoring
+    from gradtrail.interp.events import Event
     from gradtrail.interp.journal import Journal
     from gradtrail.interp.project import Given, Project
     from gradtrail.source.notebook import Cells
@@ -51,7 +52,8 @@ class Report(NamedTuple):
 
     `files` counts the files that were looked at, those that the byte filter put aside included.
     `crashed` says that a mistake of ours kept a file from being looked at. `sources` holds the texts
-    that the places of the findings speak of.
+    that the places of the findings speak of. `names` are the files that the paths stand for, which repairs
+    may change.
     """
 
     findings: list[Diagnostic]
@@ -61,6 +63,7 @@ class Report(NamedTuple):
     sources: SourceFiles
     settled: frozenset[str] = frozenset()
     """The files that were looked at as far as they can be."""
+    names: frozenset[str] = frozenset()
 
 
 class Settings(NamedTuple):
@@ -135,11 +138,13 @@ def check_paths(
     settings_of: SettingsOf | None = None,
     leaves_out: LeavesOut = is_usually_left_out,
     comments_hide: bool = True,
+    texts: Mapping[str, bytes] | None = None,
 ) -> Report:
     """Look at the files that `paths` name, and at `stdin` when it is given.
 
     `select` and `ignore` are names of rules; none selected means all. With `settings_of` each file may have fewer,
-    and `leaves_out` says what is not taken from a folder. Unless `comments_hide` findings, comments are not read. `interpret` stands in for
+    and `leaves_out` says what is not taken from a folder. Unless `comments_hide` findings, comments are not read.
+    `texts` holds what files are taken to say, by name, whatever the disk holds. `interpret` stands in for
     `gradtrail.interp.machine.interpret` in tests. Nothing raises for what is wrong with a file: it
     comes back in `Report.not_looked_at`. A mistake of ours raises only under GRADTRAIL_STRICT=1.
     """
@@ -150,6 +155,8 @@ def check_paths(
     run = _Run(Chosen(index.hears, everywhere.takes), settings_of or (lambda filename: everywhere), interpret)
     run.known = tuple(index.modules)
     run.comments_hide = comments_hide
+    for filename, data in (texts or {}).items():
+        run.sources.add(filename, data)
     if many and index.words:
         run.words = Words((*index.words, Word(IGNORE_COMMENT)))
     named = {os.path.abspath(path) for path in paths}
@@ -166,7 +173,8 @@ def check_paths(
         if stdin is not None:
             name = stdin.filename
             filename = name if name == STANDARD_INPUT else os.path.abspath(name)
-            run.sources.add(filename, stdin.data)
+            if not texts or filename not in texts:
+                run.sources.add(filename, stdin.data)
             run.look_at(filename, True)
     finally:
         sys.setrecursionlimit(limit)
@@ -221,12 +229,16 @@ class _Run:
         self._interpret = interpret
         self._project: Project | None = None
         self._found: dict[tuple[str, Place, str], Diagnostic] = {}
+        self._seen: dict[tuple[str, Place, str], tuple[Rule, Event]] = {}
+        """What each finding comes from."""
+        self._names: set[str] = set()
         self._not_looked_at: list[NotLookedAt] = []
         self._files = 0
         self._crashed = False
 
     def look_at(self, filename: str, named: bool) -> None:
         """Look at one file, if it holds what matters or was asked for by name."""
+        self._names.add(filename)
         try:
             if named or self._may_matter(filename):
                 if named:
@@ -274,7 +286,8 @@ class _Run:
                         continue
                     key = _identity(diagnostic)
                     heard[key] = heard.get(key, 0) + diagnostic.count
-                    self._found.setdefault(key, diagnostic)
+                    if key not in self._found:
+                        self._found[key], self._seen[key] = diagnostic, (rule, event)
         for key, count in heard.items():
             if count > self._found[key].count:
                 self._found[key] = self._found[key]._replace(count=count)
@@ -287,13 +300,21 @@ class _Run:
 
     def report(self) -> Report:
         """What was found, in the order of files and rows."""
-        shown = [one for one in self._found.values() if not self._is_ignored(one)]
+        shown = [one for one in self._with_fixes() if not self._is_ignored(one)]
         found = [self._in_cells(one) for one in (*shown, *self._unused_ignores())]
         findings = sorted(found, key=_order)
         settled = frozenset(
             name for name in self._settled if self._raised.get(name) is None and not self._alone.get(name)
         )
-        return Report(findings, self._not_looked_at, self._files, self._crashed, self.sources, settled)
+        return Report(
+            findings,
+            self._not_looked_at,
+            self._files,
+            self._crashed,
+            self.sources,
+            settled,
+            frozenset(self._names),
+        )
 
     def _in_cells(self, finding: Diagnostic) -> Diagnostic:
         source = self.sources.get(finding.place.filename)
@@ -334,6 +355,26 @@ class _Run:
                 yield from ignoring.unused(
                     looked_for, known, self._looked_at(filename), self._alone.get(filename, ())
                 )
+
+    def _with_fixes(self) -> Iterator[Diagnostic]:
+        """The findings with their fixes; how edits are made is imported where there is one to make."""
+        repairable = {key for key, (rule, _) in self._seen.items() if type(rule).repairs is not Rule.repairs}
+        if not repairable:
+            yield from self._found.values()
+            return
+        from gradtrail.findings.repairs import with_fixes
+        from gradtrail.source.edits import Editor
+
+        lookup = self.sources.get
+        editor = Editor(lookup)
+        for key, found in self._found.items():
+            if key in repairable:
+                try:
+                    yield with_fixes(found, *self._seen[key], editor, lookup)
+                    continue
+                except Exception as error:
+                    self._our_mistake(found.place.filename, error)
+            yield found
 
     def _tell_left_out(self, source: SourceText) -> None:
         """A paste may be cut off, and then a file that is kept may not pass for one that was looked at."""

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from gradtrail.findings.diagnostic import Diagnostic
+    from gradtrail.findings.diagnostic import Diagnostic, Fix
     from gradtrail.interp.events import Event
     from gradtrail.interp.journal import Journal
+    from gradtrail.source.edits import Editor
     from gradtrail.source.words import Word
 
 
@@ -58,3 +59,10 @@ class Rule:
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         """The diagnostics that `event` gives rise to."""
         raise NotImplementedError
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The fixes for `found`, which `check` made of `event`: one for each intent, what fits the scene first.
+
+        `edit` builds edits from places; a fix without edits counts as none.
+        """
+        return iter(())

@@ -8,7 +8,7 @@ from gradtrail.findings.diagnostic import Diagnostic, Fix, Step
 from gradtrail.findings.rule import Rule
 from gradtrail.interp.events import Event, Seen, shortened
 from gradtrail.laws.text import Text
-from gradtrail.source.place import Place
+from gradtrail.source.place import Edit, Place
 
 LONGEST_TRAIL = 8
 """Steps of a trail, the place itself included."""
@@ -103,3 +103,16 @@ def _form(code: str) -> ast.expr | None:
 def name_of(event: Event) -> str:
     """How the program calls the event's subject."""
     return event.subject.name if event.subject is not None else ""
+
+
+def step_at(found: Diagnostic, *kinds: str) -> Place | None:
+    """Where the last step of one of these kinds stands in the trail, the place of the finding left out."""
+    for step in reversed(found.trail[:-1]):
+        if step.kind in kinds:
+            return step.place
+    return None
+
+
+def fix(title: Text, edits: tuple[Edit, ...], applicability: str = "unsafe") -> Fix:
+    """A repair; without edits it counts as none."""
+    return Fix(title, edits, applicability)

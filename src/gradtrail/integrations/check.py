@@ -15,13 +15,14 @@ from gradtrail.laws.text import Text, say, text
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _EXAMPLES = (
     ("gradtrail check", text("the Python files of this folder")),
     ("gradtrail check train.py models/", text("a file and a folder")),
     ("gradtrail check - < paste.txt", text("code as it was pasted")),
     ("gradtrail check --output-format concise src", text("one line for each finding")),
+    ("gradtrail check --fix train.py", text("repair what can be repaired safely")),
     ("gradtrail check --select non-leaf-in-optimizer train.py", text("one rule")),
 )
 
@@ -43,6 +44,9 @@ class Options:
         self.isolated = False
         self.baseline: str | None = None
         self.write_baseline: str | None = None
+        self.fix = False
+        self.unsafe_fixes = False
+        self.diff = False
 
 
 class Option(NamedTuple):
@@ -62,6 +66,9 @@ OPTIONS = (
     Option("--torch-version", "VERSION", (), text("the release of torch that the program runs on")),
     Option("--stdin-filename", "NAME", (), text("the name of what comes from standard input")),
     Option("--color", "WHEN", ("auto", "always", "never"), text("colour in the report")),
+    Option("--fix", "", (), text("make the repairs that are safe, and report what is left")),
+    Option("--unsafe-fixes", "", (), text("repairs too after which the program may compute something else")),
+    Option("--diff", "", (), text("print what --fix would change, and change nothing")),
     Option("--exit-zero", "", (), text("exit with 0 even when there are findings")),
     Option(
         "--config", "FILE", (), text("the settings of all files, in place of those of each pyproject.toml")
@@ -83,8 +90,9 @@ def run(arguments: Sequence[str]) -> int:
     if options.stdin_filename is not None and "-" not in options.paths:
         _wrong(say("--stdin-filename names what comes from standard input: it goes with the path -"))
     stdin = _standard_input(options)
-    try:
-        settings = _settings(options, select, ignore)
+    settings = _settings(options, select, ignore)
+
+    def look(texts: Mapping[str, bytes] | None = None) -> Report:
         report = check_paths(
             [path for path in options.paths if path != "-"],
             select=select,
@@ -92,15 +100,22 @@ def run(arguments: Sequence[str]) -> int:
             stdin=stdin,
             settings_of=settings.of,
             leaves_out=settings.leaves_out,
+            texts=texts,
         )
+        if options.baseline is None and not options.isolated:
+            options.baseline = settings.baseline(current_folder())
+        return _beside_baseline(report, options, settings)
+
+    try:
+        if options.fix or options.diff:
+            from gradtrail.integrations import fixing
+
+            return fixing.run(look, options, stdin, _rendered)
+        report = look()
     except configuration.WrongConfiguration as wrong:
         return _complain_of(wrong.filename, wrong.reason)
-    if options.baseline is None and not options.isolated:
-        options.baseline = settings.baseline(current_folder())
-    if options.baseline is None and options.write_baseline is None:
-        put(_rendered(report, options))
-        return exit_status(report, options.exit_zero)
-    return _with_baseline(report, options, settings)
+    put(_rendered(report, options))
+    return exit_status(report, options.exit_zero)
 
 
 def _settings(options: Options, select: tuple[str, ...], ignore: tuple[str, ...]) -> configuration.Merged:
@@ -119,19 +134,18 @@ def _settings(options: Options, select: tuple[str, ...], ignore: tuple[str, ...]
     return configuration.Merged(configuration.Configurations(known_names, given), asked, found)
 
 
-def _with_baseline(report: Report, options: Options, settings: configuration.Merged) -> int:
-    """Print the report without what is recorded, or record what there is; the exit status comes back."""
+def _beside_baseline(report: Report, options: Options, settings: configuration.Merged) -> Report:
+    """The report without what is recorded; what there is to be recorded is. Raises `WrongConfiguration`."""
+    if options.write_baseline is None and options.baseline is None:
+        return report
     from gradtrail.findings import baseline
 
     try:
         if options.write_baseline is not None:
-            report = baseline.write(os.path.abspath(options.write_baseline), report)
-        elif options.baseline is not None:
-            report = baseline.hide(os.path.abspath(options.baseline), report, settings.of)
+            return baseline.write(os.path.abspath(options.write_baseline), report)
+        return baseline.hide(os.path.abspath(options.baseline or ""), report, settings.of)
     except baseline.WrongBaseline as wrong:
-        return _complain_of(wrong.filename, wrong.reason)
-    put(_rendered(report, options))
-    return exit_status(report, options.exit_zero)
+        raise configuration.WrongConfiguration(wrong.filename, wrong.reason) from wrong
 
 
 def _complain_of(filename: str, reason: Text) -> int:

@@ -265,19 +265,16 @@ def _paragraph(head: str, words: str, style: Style, colour: str) -> list[str]:
 def _fix(fix: Fix, place: Place, lookup: Lookup, style: Style, titled: bool) -> list[str]:
     head = say("fix:")
     if fix.applicability == "unsafe":
-        head = say("fix (may change what is computed):")
+        head = say("fix (unsafe):")
     elif fix.applicability == "display":
         head = say("fix (to be completed):")
-    rows = _edited_rows(fix.edits, place, lookup, style)
+    gap = gap_behind(head)
+    left = " " * (2 + width(head + gap))
+    rows = _edited_rows(fix.edits, place, lookup, style, 7 if titled else len(left))
     if titled or not rows:
         lines = _paragraph(head, _sentence(fix.title), style, "fix")
         return lines + ["       " + row for row in rows]
-    if fix.applicability == "safe":
-        return [
-            "  " + style.paint("fix", head) + gap_behind(head) + rows[0],
-            *("       " + row for row in rows[1:]),
-        ]
-    return ["  " + style.paint("fix", head), *("       " + row for row in rows)]
+    return ["  " + style.paint("fix", head) + gap + rows[0], *(left + row for row in rows[1:])]
 
 
 class _Rewritten(NamedTuple):
@@ -288,22 +285,26 @@ class _Rewritten(NamedTuple):
     after: list[str]
 
 
-def _edited_rows(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style) -> list[str]:
-    """What the edited lines say afterwards, without the indentation that they share."""
+def _edited_rows(edits: Sequence[Edit], place: Place, lookup: Lookup, style: Style, left: int) -> list[str]:
+    """What the edited lines say afterwards, without the indentation that they share; they start at the cell `left`."""
     regions = list(_rewritten(edits, place, lookup, style))
-    heads = max((len(region.where) for region in regions), default=0) + 1
+    heads = max((width(region.where) for region in regions), default=0) + 1
     after = [line for region in regions for line in region.after]
     indent = min((len(line) - len(line.lstrip()) for line in after), default=0)
-    room = max(24, style.width - heads - 9)
+    room = max(24, style.width - left - heads - 1)
     rows = []
     for where, before, lines in regions:
         if not lines:
-            rows.append(f"{where:<{heads}} " + say("(taken out)"))
+            rows.append(_filled(where, heads) + " " + say("(taken out)"))
         for number, line in enumerate(lines):
             head = where if number == 0 else ""
             old = before[number] if number < len(before) else ""
-            rows.append(f"{head:<{heads}} {_around_change(old, line, indent, room)}")
+            rows.append(f"{_filled(head, heads)} {_around_change(old, line, indent, room)}")
     return rows
+
+
+def _filled(words: str, cells: int) -> str:
+    return words + " " * max(0, cells - width(words))
 
 
 def _around_change(old: str, new: str, indent: int, room: int) -> str:
@@ -371,6 +372,7 @@ def _ending(
     if rest:
         lines += wrap(rest, style.width, hanging=4)
     lines.append(style.paint("bold", summary(findings, files)))
+    lines += wrap(repairable(findings), style.width) if repairable(findings) else []
     return "".join(line + "\n" for line in lines)
 
 
@@ -391,3 +393,17 @@ def summary(findings: Sequence[Diagnostic], files: int) -> str:
     if len(counts) > 1:
         listed = say("{some} and {more}", some=listed, more=counts[-1])
     return say("Found {findings} in {files}.", findings=listed, files=counted(files, "file"))
+
+
+def repairable(findings: Sequence[Diagnostic]) -> str:
+    """How many of the findings have a fix, and what makes it; empty where none has."""
+    kinds = [{fix.applicability for fix in finding.fixes} for finding in findings]
+    safe = sum("safe" in kind for kind in kinds)
+    unsafe = sum("unsafe" in kind and "safe" not in kind for kind in kinds)
+    if safe and unsafe:
+        return say(
+            "Fixes: {safe} with `--fix`, {unsafe} more with `--unsafe-fixes`.", safe=safe, unsafe=unsafe
+        )
+    if safe:
+        return say("Fixes: {safe} with `--fix`.", safe=safe)
+    return say("Fixes: {unsafe} with `--fix --unsafe-fixes`.", unsafe=unsafe) if unsafe else ""

@@ -28,3 +28,14 @@ class Edit(NamedTuple):
 
     place: Place
     content: str
+
+
+Edits = tuple[Edit, ...]
+"""Edits that belong together; none where what was wanted cannot be done."""
+
+
+def together(*parts: Edits) -> Edits:
+    """All of `parts`, or nothing where one of them could not be done. What is said twice is done once."""
+    if not all(parts):
+        return ()
+    return tuple(dict.fromkeys(edit for part in parts for edit in part))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import code_of, diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class UnusedGradInput(Rule):
@@ -167,6 +171,14 @@ class UntrackedGradInput(Rule):
             help=text("call `{code}.requires_grad_()` before it is used", code=code_of(event)),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        value = edit.binding(found.place, name) or step_at(found, "computed", "created-no-grad", "array")
+        yield fix(
+            text("record what is computed from `{name}`", name=name), edit.after(value, ".requires_grad_()")
+        )
+
 
 class OnceDifferentiableTwice(Rule):
     """A gradient is differentiated whose backward is declared `@once_differentiable`.
@@ -268,3 +280,7 @@ class OnceDifferentiableTwice(Rule):
             why=text("a backward marked @once_differentiable is not recorded"),
             help=text("take @once_differentiable away, if the backward is made of differentiable operations"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(text("take @once_differentiable away"), edit.undecorate(step_at(found, "once")))

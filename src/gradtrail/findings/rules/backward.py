@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import code_of, diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import Edits, Place, together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 _CUTS = ("detached", "cut", "integers")
 """Kinds of steps after which nothing goes back."""
@@ -224,6 +229,36 @@ class BackwardWithoutGraph(Rule):
             help=help,
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        plain, cut = step_at(found, "plain-gradient"), step_at(found, "detached")
+        if event.fields.get("mode_off"):
+            off = step_at(found, "grad-off")
+            mode = edit.callee(off)
+            path, imports = edit.name_for(off, "torch.no_grad")
+            if mode.endswith("set_grad_enabled") and edit.is_top_of_function(off):
+                decorated = together(edit.drop(off), edit.decorate(off, f"{path}()"))
+                yield fix(
+                    text("switch grad mode off for this function alone"),
+                    (*decorated, *imports) if decorated else (),
+                )
+        elif plain is not None:
+            yield fix(text("record this gradient"), edit.add_keyword(plain, "create_graph", "True"))
+        elif step_at(found, "checkpointed") is not None:
+            at = step_at(found, "checkpointed")
+            yield fix(
+                text("use the other kind of checkpoint"),
+                edit.add_keyword(at, "use_reentrant", "False"),
+                "safe",
+            )
+        elif edit.gradients_read(found.place):
+            for name in edit.gradients_read(found.place):
+                value = edit.binding(found.place, name)
+                title = text("record what is computed from `{name}`", name=name)
+                yield fix(title, edit.after(value, ".requires_grad_()"))
+        elif cut is not None:
+            yield fix(text("keep the graph here"), edit.take_off(cut, "detach"))
+
 
 class BackwardFromNonScalar(Rule):
     """A backward starts at a tensor of several elements, with no gradient given.
@@ -295,6 +330,11 @@ class BackwardFromNonScalar(Rule):
             why=text("backward computes the gradient of one number; several need a weight for each"),
             help=text("reduce it first: `{code}.mean().backward()`", code=code_of(event)),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        one = edit.after(edit.receiver(found.place, "backward"), ".mean()")
+        yield fix(text("go backward from the mean"), one)
 
 
 class SecondBackward(Rule):
@@ -475,3 +515,93 @@ class SecondBackward(Rule):
             why=text("a backward frees what the nodes it passes have kept"),
             help=help,
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        carried = str(event.fields.get("carried", ""))
+        if not event.fields.get("same_place"):
+            once = _from_the_sum(step_at(found, "backward"), found.place, edit)
+            yield fix(text("go backward once, from the sum"), once)
+            return
+        if not carried:
+            yield from _carried_over(found, edit)
+            return
+        in_tuple = bool(event.fields.get("carried_in_tuple"))
+        title = text("carry `{name}` over without its graph", name=carried)
+        anew = text("compute `{name}` in every round", name=carried)
+        made = _assigned(carried, found, edit)
+        value = edit.binding(found.place, carried) if carried.isidentifier() else None
+        loop = edit.loop(found.place)
+        if carried.isidentifier() and loop is not None and carried in edit.bound_in(loop):
+            yield fix(title, _detached_behind(carried, in_tuple, found.place, edit))
+        elif loop is not None and _summed(found, edit):
+            yield fix(text("go backward once, from the sum"), _summed(found, edit))
+        elif value is not None and loop is not None and not edit.names_in(value) & edit.bound_in(loop):
+            yield fix(anew, edit.before(edit.first_in(loop), edit.code(edit.statement(value))))
+        elif carried.startswith("self.") and made is not None and edit.name_of_function(made) != "__init__":
+            yield fix(title, _detached_behind(carried, in_tuple, made, edit))
+        elif (
+            carried.startswith("self.") and made is not None and edit.names_in(edit.value(made)) <= _ANYWHERE
+        ):
+            used = next((step.place for step in found.trail if edit.reads(step.place, carried)), None)
+            yield fix(anew, edit.start_of(used, edit.code(edit.statement(made))))
+
+
+def _detached_behind(carried: str, in_tuple: bool, at: Place | None, edit: Editor) -> Edits:
+    """`carried` cut off from its graph behind the statement around `at`."""
+    cut = f"tuple(one.detach() for one in {carried})" if in_tuple else f"{carried}.detach()"
+    return edit.behind(at, f"{carried} = {cut}")
+
+
+def _from_the_sum(first: Place | None, second: Place, edit: Editor) -> Edits:
+    """One backward from the sum of two losses, where nothing is updated between their two backwards."""
+    one, other = edit.receiver(first, "backward"), edit.receiver(second, "backward")
+    if not edit.same_block(first, second) or edit.value(first) != first or edit.arguments(first):
+        return ()
+    if any(word in edit.text_between(first, second) for word in (".step(", "zero_grad(", ".grad")):
+        return ()
+    total = f"({edit.code(one)} + {edit.code(other)})"
+    return together(edit.drop(first), edit.replace(other, total))
+
+
+def _summed(found: Diagnostic, edit: Editor) -> Edits:
+    """One backward behind the loop, from the sum of what each round went backward from."""
+    loop = edit.loop(found.place)
+    body = edit.code(loop)
+    if edit.value(found.place) != found.place or any(
+        word in body for word in (".step(", "zero_grad(", ".grad")
+    ):
+        return ()
+    total = "total" if not edit.says(found.place, "total") else "total_loss"
+    term = edit.code(found.place).rpartition(".backward")[0]
+    return together(
+        edit.before(loop, f"{total} = 0.0"),
+        edit.replace(found.place, f"{total} = {total} + {term}"),
+        edit.behind(loop, f"{total}.backward()"),
+    )
+
+
+def _carried_over(found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+    """The fix for what a statement on the way makes of its own value of the round before."""
+    for step in reversed(found.trail[:-1]):
+        for name in edit.targets(step.place):
+            if not edit.reads(edit.value(step.place), name) and not edit.unfold(step.place):
+                continue
+            in_tuple = "LSTM" in str(step.text)
+            here = edit.function(step.place) == edit.function(found.place)
+            if here or name.startswith("self."):
+                cut = _detached_behind(name, in_tuple, found.place if here else step.place, edit)
+                yield fix(text("carry `{name}` over without its graph", name=name), cut)
+                return
+
+
+def _assigned(carried: str, found: Diagnostic, edit: Editor) -> Place | None:
+    """The last step of the trail whose statement gives `carried` its value."""
+    for step in reversed(found.trail[:-1]):
+        if carried in edit.targets(step.place):
+            return step.place
+    return None
+
+
+_ANYWHERE = frozenset(("self", "torch", "nn", "F"))
+"""Names that mean the same in every method."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic
+from gradtrail.findings.telling import diagnostic, fix, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class ReentrantCheckpointWithoutGrad(Rule):
@@ -71,6 +75,14 @@ class ReentrantCheckpointWithoutGrad(Rule):
             text("its output does not require grad"),
             why=text("a reentrant checkpoint runs under no_grad and is tied to the graph only by its inputs"),
             help=text("pass use_reentrant=False"),
+        )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(
+            text("use the other kind of checkpoint"),
+            edit.add_keyword(found.place, "use_reentrant", "False"),
+            "safe",
         )
 
 
@@ -159,4 +171,11 @@ class GradThroughReentrantCheckpoint(Rule):
             text("RuntimeError: torch.utils.checkpoint is incompatible with .grad()"),
             why=text("a reentrant checkpoint runs a whole backward of its own inside"),
             help=text("pass use_reentrant=False to checkpoint"),
+        )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        at = step_at(found, "checkpointed")
+        yield fix(
+            text("use the other kind of checkpoint"), edit.add_keyword(at, "use_reentrant", "False"), "safe"
         )

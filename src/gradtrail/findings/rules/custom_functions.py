@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic
+from gradtrail.findings.telling import diagnostic, fix, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class FunctionWithoutBackward(Rule):
@@ -218,6 +222,13 @@ class TooFewGradientsFromFunction(Rule):
             help=text("return one value for each argument of forward after ctx, None for numbers and flags"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        returned = edit.value(step_at(found, "returned"))
+        missing = len(edit.parameters_of(returned, "forward")) - 1 - len(edit.elements(returned))
+        told = edit.append(returned, ", None" * missing) if missing > 0 else ()
+        yield fix(text("return None for what has no gradient"), told, "safe")
+
 
 class FunctionPassesNoGradient(Rule):
     """The backward of a Function returns None for each of its inputs.
@@ -303,6 +314,13 @@ class FunctionPassesNoGradient(Rule):
             why=text("None in the place of a gradient says that there is none"),
             help=text("return the gradient of what is to learn; a rounding may pass it on as it comes"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        given = edit.elements(edit.value(found.place))
+        came = edit.parameters(found.place)
+        if len(came) == 2 and given and all(edit.code(one) == "None" for one in given):
+            yield fix(text("pass the gradient on as it comes"), edit.replace(given[0], came[1]))
 
 
 def _class_name(event: Event) -> str:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gradtrail.findings.common_words import PRODUCT
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import Edits
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class MixedDevices(Rule):
@@ -186,6 +192,11 @@ class MixedDevices(Rule):
             others=event.others,
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        yield fix(text("bring `{name}` to the other device", name=name), _to_device(event, found, edit))
+
 
 class MixedDtypes(Rule):
     """Different floating point dtypes meet in an operation that does not convert.
@@ -296,6 +307,14 @@ class MixedDtypes(Rule):
             help=text("convert `{name}` where it comes in, and keep the result", name=name),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        wanted = str(event.others[0].facts.get("dtype") if event.others else event.fields.get("wanted", ""))
+        method = _conversion(wanted)
+        source = step_at(found, "array") or edit.inside(found.place, name)
+        yield fix(text("convert `{name}`", name=name), edit.after(source, method) if method else ())
+
 
 class InPlaceCast(Rule):
     """A result does not fit back into the tensor that it is written to.
@@ -354,6 +373,13 @@ class InPlaceCast(Rule):
             why=text("what is written in place keeps the dtype of the tensor it is written to"),
             help=text("make `{name}` floating point", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name, made = name_of(event), step_at(found, "created-no-grad", "created", "integers")
+        path, imports = edit.name_for(made, "torch." + str(event.fields["result"]))
+        typed = edit.add_keyword(made, "dtype", path)
+        yield fix(text("make `{name}` floating point", name=name), (*typed, *imports) if typed else ())
 
 
 class UnsupportedDtype(Rule):
@@ -488,3 +514,66 @@ class UnsupportedDtype(Rule):
             why=why,
             help=help,
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        method = _conversion(
+            "int64" if event.kind == "index-dtype" else str(event.fields.get("wanted") or "int64")
+        )
+        value = edit.inside(found.place, name)
+        yield fix(text("convert `{name}`", name=name), edit.after(value, method) if method else ())
+
+
+def _conversion(wanted: str) -> str:
+    """The method that converts to one of the dtypes that are `wanted`."""
+    for dtype, method in _METHODS:
+        if dtype in wanted:
+            return f".{method}()"
+    return ""
+
+
+_METHODS = (
+    *(
+        ("float32", "float"),
+        ("float64", "double"),
+        ("bfloat16", "bfloat16"),
+        ("float16", "half"),
+        ("int64", "long"),
+    ),
+    *(("bool", "bool"), ("int32", "int")),
+)
+
+
+def _to_device(event: Event, found: Diagnostic, edit: Editor) -> Edits:
+    """Edits that make or move the tensor where the other one is."""
+    name, other = name_of(event), event.others[0].name if event.others else ""
+    made = step_at(found, "created-on-cpu")
+    owner, _, attribute = name.rpartition(".")
+    if owner == "self":
+        value = edit.binding(made, name) if made is not None else None
+        return edit.as_buffer(value, attribute)
+    if (
+        _is_path(other)
+        and edit.callee(made)
+        and edit.function(made) == edit.function(found.place)
+        and edit.is_bound(made, other)
+    ):
+        return edit.add_keyword(made, "device", f"{other}.device")
+    root = other.partition(".")[0]
+    known = _is_path(other) and (root == "self" or edit.reads(edit.statement(found.place), root))
+    move = f".to({other}.device)" if known else _same_move(found, edit)
+    return edit.after(edit.inside(found.place, name), move) if move else ()
+
+
+def _same_move(found: Diagnostic, edit: Editor) -> str:
+    """The call by which the other tensor was moved, where it means the same at the place: `.to(device)`."""
+    moved = step_at(found, "moved", "placed")
+    receiver = edit.code(edit.receiver(moved))
+    call = edit.code(moved).removeprefix(receiver).strip()
+    same = edit.function(moved) in (None, edit.function(found.place))
+    return call if same and re.fullmatch(r"\.(?:to|cuda)\([\w.:\"']*\)", call) else ""
+
+
+def _is_path(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))

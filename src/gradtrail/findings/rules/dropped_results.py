@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
+from gradtrail.findings.telling import code_of, diagnostic, fix, is_target, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 def _statement(methods: bytes) -> Word:
@@ -112,3 +116,9 @@ class DroppedResult(Rule):
                 arguments=arguments,
             ),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        if is_target(event):
+            kept = edit.assign_to(found.place, name_of(event))
+            yield fix(text("keep the result"), kept)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic
+from gradtrail.findings.telling import diagnostic, fix
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class UncalledGradMode(Rule):
@@ -71,6 +76,12 @@ class UncalledGradMode(Rule):
             text("TypeError: 'type' object does not support the context manager protocol"),
             why=text("as a decorator a grad mode needs no parentheses, as a context it does"),
             help=text("write `with {name}():`", name=name),
+        )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(
+            text("call it"), edit.after(edit.inside(found.place, str(event.fields["name"])), "()"), "safe"
         )
 
 
@@ -153,3 +164,14 @@ class GradModeNotEntered(Rule):
             why=text("a grad mode acts as a `with` block or as a decorator"),
             help=text("write `with {mode}():` around the code, or `@{mode}()` above the function", mode=mode),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        mode = edit.code(edit.value(found.place))
+        title = text("enter it")
+        if edit.is_top_of_function(found.place) and not edit.says(found.place, "backward(", "yield"):
+            yield fix(title, together(edit.drop(found.place), edit.decorate(found.place, mode)))
+            return
+        rest = edit.rest_of_block(found.place)
+        if rest is not None:
+            yield fix(title, together(edit.drop(found.place), edit.under(rest[0], f"with {mode}:", rest[1])))

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gradtrail.findings.common_words import IN_PLACE, IN_PLACE_FUNCTION, WRITTEN
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
+from gradtrail.findings.telling import code_of, diagnostic, fix, is_target, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import Edits, Place, together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class InPlaceOnLeaf(Rule):
@@ -128,6 +133,22 @@ class InPlaceOnLeaf(Rule):
             ),
             others=event.others,
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        trained = event.subject is not None and event.subject.facts.get("trained") is True
+        layer = _not_in_place(found, edit)
+        if layer:
+            yield fix(text("do not work in place"), layer)
+            return
+        flag = edit.drop_keyword(step_at(found, "created"), "requires_grad")
+        unflagged = fix(
+            text("start `{name}` as a plain tensor: what is added brings its own graph", name=name), flag
+        )
+        if flag and not trained and ".grad" not in edit.code(edit.statement(found.place)):
+            yield unflagged
+        yield fix(text("write `{name}` without recording it", name=name), _without_grad(found, edit))
 
 
 class InPlaceOnView(Rule):
@@ -265,6 +286,20 @@ class InPlaceOnView(Rule):
             why=text("autograd cannot tell what a write through such a view does to the tensor behind it"),
             help=text(helps[event.kind]),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        if event.kind == "no-grad-view-in-place":
+            yield fix(text("write `{name}` without recording it", name=name), _without_grad(found, edit))
+            return
+        layer = _not_in_place(found, edit)
+        if layer:
+            yield fix(text("do not work in place"), layer)
+        if event.kind == "function-view-in-place":
+            copied = edit.after(step_at(found, "computed"), ".clone()")
+            yield fix(text("return a clone from the Function"), copied)
+        yield fix(text("compute a new tensor instead"), _written_anew(found.place, edit))
 
 
 class InPlaceOnSavedTensor(Rule):
@@ -429,6 +464,34 @@ class InPlaceOnSavedTensor(Rule):
             else text("compute a new tensor instead of writing in place, or write a clone"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        layer = _not_in_place(found, edit)
+        if layer:
+            yield fix(text("do not work in place"), layer)
+            return
+        written = step_at(found, "written", "rebased")
+        if event.fields.get("written_by") == "step":
+            name = edit.code(edit.receiver(found.place, "backward"))
+            loss = edit.binding(found.place, name)
+            if edit.same_block(written, found.place) and edit.same_block(loss, found.place):
+                again = edit.move(loss, behind=written)
+                yield fix(text("compute `{name}` after the step", name=name), again)
+            later = edit.move(written, behind=found.place) if edit.same_block(written, found.place) else ()
+            yield fix(text("step after both backwards"), later)
+            return
+        yield fix(text("compute a new tensor instead"), _written_anew(written, edit))
+        kept = step_at(found, "keeps")
+        for operand in (
+            step_at(found, "computed"),
+            edit.operand(kept, right=True),
+            edit.operand(kept),
+            *edit.arguments(kept),
+        ):
+            if edit.code(operand) == name_of(event):
+                yield fix(text("let a clone be kept for backward"), edit.after(operand, ".clone()"))
+                return
+
 
 class DetachOfViewInPlace(Rule):
     """`detach_()` is called on a view.
@@ -479,6 +542,14 @@ class DetachOfViewInPlace(Rule):
             if is_target(event)
             else text("keep the result of `{code}.detach()`", code=code_of(event)),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        call = edit.value(found.place)
+        kept = together(edit.rename_call(call, "detach_", "detach"), edit.assign_to(found.place, name))
+        if is_target(event):
+            yield fix(text("keep the result of detach()"), kept)
 
 
 class ExpandedInPlace(Rule):
@@ -549,6 +620,10 @@ class ExpandedInPlace(Rule):
             help=text("clone what was expanded before it is written, or compute a new tensor"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(text("clone what was expanded"), edit.after(step_at(found, "computed"), ".clone()"))
+
 
 class OutArgumentInGraph(Rule):
     """A result is written to `out=` while an argument requires grad.
@@ -604,3 +679,87 @@ class OutArgumentInGraph(Rule):
             why=text("with out= nothing is recorded, and the gradient would be lost"),
             help=text("take the result that `{op}` returns", op=event.fields["op"]),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        target = edit.code(edit.argument(found.place, "out"))
+        taken = together(edit.drop_keyword(found.place, "out"), edit.assign_to(found.place, target))
+        yield fix(text("take the result that `{op}` returns", op=event.fields["op"]), taken if target else ())
+
+
+def _not_in_place(found: Diagnostic, edit: Editor) -> Edits:
+    """Edits of the layer, or of the call, that is told to work in place."""
+    for kind in ("layer", "made", "rebased", "written"):
+        edits = edit.drop_keyword(step_at(found, kind), "inplace")
+        if edits:
+            return edits
+    return edit.drop_keyword(found.place, "inplace")
+
+
+def _without_grad(found: Diagnostic, edit: Editor) -> Edits:
+    """Edits that put the write under `torch.no_grad()`."""
+    path, imports = edit.name_for(found.place, "torch.no_grad")
+    under = edit.under(found.place, f"with {path}():")
+    return (*under, *imports) if under else ()
+
+
+def _written_anew(at: Place | None, edit: Editor) -> Edits:
+    """Edits by which a write in place at `at` makes a new tensor instead, or writes a clone."""
+    method = edit.callee(at).rpartition(".")[2]
+    if method in _OUT_OF_PLACE and edit.value(at) is not None and edit.statement(at) != at:
+        return edit.rename_call(at, method, method[:-1])
+    target, statement = edit.written(at), edit.statement(at)
+    name = edit.code(target)
+    if not name:
+        return ()
+    plain = "[" not in name
+    if plain and edit.unfold(at):
+        return edit.unfold(at)
+    call = edit.value(at)
+    method = edit.callee(call).rpartition(".")[2]
+    if plain and call == statement and method in _OUT_OF_PLACE:
+        return together(edit.rename_call(call, method, method[:-1]), edit.assign_to(at, name))
+    base = name.partition("[")[0]
+    return edit.before(at, f"{base} = {base}.clone()")
+
+
+_OUT_OF_PLACE = (
+    *(
+        "add_",
+        "sub_",
+        "mul_",
+        "div_",
+        "pow_",
+        "neg_",
+        "exp_",
+        "log_",
+        "sqrt_",
+        "abs_",
+        "clamp_",
+        "clip_",
+        "relu_",
+    ),
+    *(
+        "sigmoid_",
+        "tanh_",
+        "clamp_min_",
+        "clamp_max_",
+        "addcmul_",
+        "addcdiv_",
+        "lerp_",
+        "masked_fill_",
+        "index_add_",
+    ),
+    *(
+        "scatter_",
+        "scatter_add_",
+        "index_fill_",
+        "unsqueeze_",
+        "squeeze_",
+        "transpose_",
+        "t_",
+        "round_",
+        "floor_",
+    ),
+)
+"""Methods that write in place and do the same, without the underscore, in a new tensor."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class InferenceTensorInBackward(Rule):
@@ -92,6 +96,10 @@ class InferenceTensorInBackward(Rule):
             ),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield _no_grad_instead(found, edit)
+
 
 class RequiresGradOnInferenceTensor(Rule):
     """A tensor made in inference mode is asked to require grad outside of it.
@@ -152,3 +160,16 @@ class RequiresGradOnInferenceTensor(Rule):
                 "use torch.no_grad() instead of inference_mode, or clone `{name}` outside of it", name=name
             ),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield _no_grad_instead(found, edit)
+
+
+def _no_grad_instead(found: Diagnostic, edit: Editor) -> Fix:
+    """No-grad mode where inference mode begins."""
+    return fix(
+        text("use no_grad instead"),
+        edit.rename_call(step_at(found, "entered"), "inference_mode", "no_grad"),
+        "safe",
+    )

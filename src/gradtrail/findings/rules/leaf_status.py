@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gradtrail.findings.common_words import OPTIMIZER
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import code_of, diagnostic, is_target, name_of
+from gradtrail.findings.telling import code_of, diagnostic, fix, is_target, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import Text, text
+from gradtrail.source.place import Edits, together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class NonLeafInOptimizer(Rule):
@@ -187,6 +193,23 @@ class NonLeafInOptimizer(Rule):
             help=_repair(event, name),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        operation = event.subject.facts.get("made-by") if event.subject is not None else ""
+        if operation == "unbind":
+            tensor = edit.code(edit.target(step_at(found, "created", "computed", "parameter")))
+            listed = edit.around(edit.inside(found.place, tensor), "[", "]")
+            yield fix(text("put `{name}` in a list", name=tensor), listed, "safe")
+            return
+        made = step_at(found, "computed")
+        if operation == "indexing" and "[" in edit.code(made):
+            source = edit.code(made).partition("[")[0]
+            whole = edit.replace(made, source)
+            yield fix(text("hand over `{source}`, all of it", source=source), whole)
+        leaf = _fresh_leaf(event, found, edit)
+        yield fix(text("make `{name}` a leaf, with the numbers that it has", name=name), leaf)
+
 
 def _repair(event: Event, name: str) -> Text:
     """What to do, by the last thing that made the tensor a computed one."""
@@ -301,6 +324,15 @@ class GradOfNonLeaf(Rule):
             help=help,
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        if event.fields.get("rebound"):
+            yield fix(text("write `{name}` without recording it", name=name), _updated(found, edit))
+        elif name.isidentifier():
+            kept = edit.behind(edit.binding(found.place, name), f"{name}.retain_grad()")
+            yield fix(text("keep the gradient of `{name}`", name=name), kept, "safe")
+
 
 class RequiresGradOnNonLeaf(Rule):
     """The `requires_grad` flag of a computed tensor was set.
@@ -384,6 +416,15 @@ class RequiresGradOnNonLeaf(Rule):
             why=text("a computed tensor requires grad because of what it was computed from"),
             help=_instead_of_the_flag(event, name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = edit.code(edit.receiver(found.place))
+        cut = edit.before(found.place, f"{name} = {name}.detach()") if edit.may_be_assigned(name) else ()
+        if event.fields.get("value") is False:
+            yield fix(text("stop the gradient at `{name}`", name=name), cut)
+        else:
+            yield fix(text("make a new leaf of `{name}`", name=name), cut)
 
 
 def _instead_of_the_flag(event: Event, name: str) -> Text:
@@ -469,6 +510,18 @@ class RequiresGradOnIntegers(Rule):
             help=text("make it floating point where it is created, or convert it with .float() first"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        made = step_at(found, "created-no-grad", "created", "integers")
+        wrapped = edit.argument(found.place, 0) if edit.callee(found.place).endswith("Parameter") else None
+        converted = edit.after(wrapped, ".float()")
+        if not converted:
+            at = made or found.place
+            path, imports = edit.name_for(at, "torch.float32")
+            typed = edit.add_keyword(at, "dtype", path)
+            converted = (*typed, *imports) if typed else ()
+        yield fix(text("make it floating point"), converted)
+
 
 class HookOnUntracked(Rule):
     """A hook, or `retain_grad()`, was put on a tensor that requires no grad.
@@ -549,3 +602,46 @@ class HookOnUntracked(Rule):
                 code=code_of(event),
             ),
         )
+
+
+def _fresh_leaf(event: Event, found: Diagnostic, edit: Editor) -> Edits:
+    """Edits that make a leaf of the value that is to be trained, where the program gives it its name."""
+    name = name_of(event)
+    made = step_at(found, "computed", "cast", "moved")
+    value = edit.binding(found.place, name) or edit.binding(made, name) or made
+    if edit.code(value).startswith("nn.Parameter(") or "Parameter(" in edit.code(value):
+        return edit.hoist(value, "Parameter") or edit.after(value, ".detach().requires_grad_()")
+    created = step_at(found, "created")
+    flag = edit.drop_keyword(created, "requires_grad")
+    if flag and _is_converted(edit.code(created), edit.code(value)):
+        return together(flag, edit.after(value, ".requires_grad_()"))
+    leaf = edit.after(value, ".detach().requires_grad_()")
+    inside = flag and edit.code(created) in edit.code(value)
+    return together(flag, leaf) if inside else leaf
+
+
+def _is_converted(created: str, value: str) -> bool:
+    """Whether `value` is what was created, with nothing beside it but methods and numbers."""
+    rest = value.removeprefix(created)
+    return (
+        bool(created)
+        and rest != value
+        and re.fullmatch(r"[\s\w.()*/+-]*", rest) is not None
+        and not _NAME.search(rest)
+    )
+
+
+_NAME = re.compile(r"(?<![.\w])[A-Za-z_]")
+"""A name that is not an attribute."""
+
+
+def _updated(found: Diagnostic, edit: Editor) -> Edits:
+    """The update that made a computed tensor of a leaf, in place and under `torch.no_grad()`; the gradient is cleared."""
+    made = step_at(found, "computed")
+    value = edit.value(made)
+    name = edit.code(edit.operand(value))
+    if not edit.reads(edit.operand(value, right=True), f"{name}.grad"):
+        return ()
+    path, imports = edit.name_for(made, "torch.no_grad")
+    cleared = edit.behind(made, f"{name}.grad = None")
+    return (*together(edit.fold(made), edit.under(made, f"with {path}():"), cleared), *imports)

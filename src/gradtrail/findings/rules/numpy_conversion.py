@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import code_of, diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import Place
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class NumpyOfTensorThatRequiresGrad(Rule):
@@ -392,6 +397,32 @@ class NumpyOfTensorThatRequiresGrad(Rule):
             help=help,
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        given = edit.inside(found.place, name) if edit.receiver(found.place, "numpy") is None else None
+        if given is not None and given != found.place:
+            detached = edit.after(given, ".detach().cpu().numpy()")
+        else:
+            detached = edit.after(_looked_at(event, found, edit), ".detach()")
+        here = all(edit.statement(one.place) == edit.statement(found.place) for one in detached)
+        detach = fix(
+            text("detach `{name}`: the array has no gradient", name=name),
+            detached,
+            "safe" if here else "unsafe",
+        )
+        made = step_at(found, "computed", "call", "further-call")
+        evaluates = edit.says(found.place, ".eval()") and not edit.says(found.place, "backward(")
+        if not evaluates or made is None or edit.function(made) != edit.function(found.place):
+            yield detach
+            return
+        path, imports = edit.name_for(made, "torch.no_grad")
+        wrapped = edit.under(made, f"with {path}():")
+        yield fix(
+            text("compute `{name}` without a graph", name=name), (*wrapped, *imports) if wrapped else ()
+        )
+        yield detach
+
 
 class NumpyOfTensorOffCpu(Rule):
     """A tensor on another device is made into a numpy array.
@@ -454,6 +485,11 @@ class NumpyOfTensorOffCpu(Rule):
             why=text("numpy reads memory of the CPU only"),
             help=text("use what `{code}.cpu()` returns", code=code_of(event)),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        moved = edit.after(_converted(event, found, edit), ".cpu()")
+        yield fix(text("move `{name}` to the CPU first", name=name_of(event)), moved, "safe")
 
 
 class NumpyOfLazyConjugate(Rule):
@@ -522,6 +558,11 @@ class NumpyOfLazyConjugate(Rule):
             help=text("call resolve_conj() first"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        written = edit.after(_converted(event, found, edit), ".resolve_conj()")
+        yield fix(text("write the conjugate out"), written, "safe")
+
 
 class FromNumpyOfTensor(Rule):
     """`torch.from_numpy` was given a tensor.
@@ -567,6 +608,11 @@ class FromNumpyOfTensor(Rule):
             text("TypeError: expected np.ndarray (got Tensor)"),
             help=text("use `{name}` as it is, or torch.as_tensor, which takes both", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        taken = edit.rename_call(found.place, "from_numpy", "as_tensor")
+        yield fix(text("use torch.as_tensor, which takes both"), taken, "safe")
 
 
 class ArrayOperatorTensor(Rule):
@@ -657,3 +703,32 @@ class ArrayOperatorTensor(Rule):
                 code=code_of(event),
             ),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        array = edit.operand(found.place)
+        path, imports = edit.name_for(array, "torch.from_numpy")
+        made = edit.around(array, f"{path}(")
+        yield fix(text("make a tensor of the array"), (*made, *imports) if made else ())
+
+
+def _converted(event: Event, found: Diagnostic, edit: Editor) -> Place | None:
+    """The expression of which the array is made."""
+    return edit.receiver(found.place, "numpy") or edit.inside(found.place, name_of(event))
+
+
+def _looked_at(event: Event, found: Diagnostic, edit: Editor) -> Place | None:
+    """The expression that is to be detached: what is converted, returned to a library, or collected."""
+    value = edit.receiver(found.place, "numpy")
+    if value is not None:
+        return edit.receiver(value, "cpu") or value
+    returned = step_at(found, "returned")
+    if returned is not None:
+        return edit.inside(returned, name_of(event))
+    appended = edit.argument(step_at(found, "appended"), 0)
+    if appended is not None:
+        return appended
+    made = step_at(found, "computed")
+    here = edit.statement(made) == edit.statement(found.place)
+    collected = edit.function(made) == edit.function(found.place) and not edit.says(found.place, "backward(")
+    return made if here or collected else None

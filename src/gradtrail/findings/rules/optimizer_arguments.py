@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gradtrail.findings.common_words import OPTIMIZER
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
+from gradtrail.findings.registering import registered
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import Edits, Place
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class EmptyParameterList(Rule):
@@ -169,12 +175,15 @@ class EmptyParameterList(Rule):
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         optimizer, attribute = event.fields["optimizer"], event.fields.get("attribute")
         if attribute:
-            container = "nn.ModuleDict" if event.fields.get("container") == "dict" else "nn.ModuleList"
-            help = text(
-                "keep the modules of `self.{attribute}` in {container}",
-                attribute=attribute,
-                container=container,
+            parameters = event.fields.get("holds") == "Parameter"
+            kind = "Dict" if event.fields.get("container") == "dict" else "List"
+            container = f"nn.{'Parameter' if parameters else 'Module'}{kind}"
+            template = (
+                "keep the Parameters of `self.{attribute}` in {container}"
+                if parameters
+                else "keep the modules of `self.{attribute}` in {container}"
             )
+            help = text(template, attribute=attribute, container=container)
         elif any(step.kind == "used" for step in event.trail):
             help = text("make a list of it first, so that it can be used twice: list(...)")
         elif event.subject is not None and not event.subject.facts.get("of", "").startswith("Module"):
@@ -193,6 +202,16 @@ class EmptyParameterList(Rule):
             ),
             help=help,
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        if event.fields.get("attribute"):
+            kind = "dict" if event.fields.get("container") == "dict" else "list"
+            name = "self." + str(event.fields["attribute"])
+            kept = registered(edit, step_at(found, "stored"), kind, str(event.fields.get("holds", "")))
+            yield fix(text("register what `{name}` holds", name=name), kept)
+        elif step_at(found, "used") is not None:
+            yield _listed(step_at(found, "generator"), edit)
 
 
 class NonTensorInOptimizer(Rule):
@@ -401,6 +420,27 @@ class NonTensorInOptimizer(Rule):
             help=help,
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        if event.kind == "optimizer-bare-tensor":
+            yield fix(
+                text("put `{name}` in a list", name=name_of(event)),
+                edit.around(found.place, "[", "]"),
+                "safe",
+            )
+        elif event.kind == "optimizer-not-iterable":
+            if step_at(found, "made") is not None:
+                whole = edit.after(found.place, ".parameters()")
+                yield fix(text("hand over the parameters"), whole, "safe")
+            elif edit.code(found.place).endswith("parameters"):
+                yield fix(text("call it"), edit.after(found.place, "()"), "safe")
+        elif event.kind == "optimizer-not-tensor":
+            yield fix(
+                text("hand over the parameters one by one"),
+                _flat(step_at(found, "generator") or found.place, edit),
+                "safe",
+            )
+
 
 _GROUP_ERRORS = {
     "optimizer-group-not-dict": "TypeError: param_group must be a dict",
@@ -558,6 +598,18 @@ class UntrainedTensorInOptimizer(Rule):
             else text("call requires_grad_() on `{name}` when it is computed", name=name),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name, optimizer = name_of(event), step_at(found, "optimizer") or found.place
+        if event.fields.get("op") == "state_dict":
+            module = edit.code(edit.receiver(step_at(found, "detached"), "state_dict"))
+            given = edit.argument(found.place, 0)
+            handed = edit.replace(given, f"{module}.parameters()") if module else ()
+            yield fix(text("hand over the parameters"), handed)
+            return
+        value = edit.binding(optimizer, name)
+        yield fix(text("let `{name}` be trained", name=name), edit.after(value, ".requires_grad_()"))
+
 
 class EmptyParameterGroup(Rule):
     """A parameter group of an optimizer is empty, because its iterator was used up.
@@ -627,6 +679,10 @@ class EmptyParameterGroup(Rule):
             why=text("an empty group among others is accepted, and nothing in it trains"),
             help=text("make a list of it: list(...)"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield _listed(found.place, edit)
 
 
 class TensorReadAsName(Rule):
@@ -755,3 +811,18 @@ class MissingClosure(Rule):
             why=text("{optimizer} computes the loss several times in one step", optimizer=optimizer),
             help=text("pass a function that computes the loss, calls backward() and returns the loss"),
         )
+
+
+def _listed(place: Place | None, edit: Editor) -> Fix:
+    """A list of what the generator at `place` gives."""
+    return fix(text("make a list of it"), edit.around(place, "list("), "safe")
+
+
+def _flat(at: Place | None, edit: Editor) -> Edits:
+    """The parameters that stand together with those at `at`, each by itself."""
+    sign = "from " if edit.is_yielded(at) else "*"
+    edits: Edits = ()
+    for one in edit.beside(at):
+        if edit.code(one).endswith("parameters()"):
+            edits += edit.replace(one._replace(end_row=one.row, end_column=one.column), sign)
+    return edits

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import code_of, diagnostic, name_of
+from gradtrail.findings.telling import code_of, diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import Place
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class FrozenModuleInDdp(Rule):
@@ -186,6 +191,15 @@ class UnusedParametersInDdp(Rule):
             help=text("pass find_unused_parameters=True, or use every parameter in every iteration"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        wrapper = event.fields.get("wrapper")
+        at = wrapper if isinstance(wrapper, Place) else None
+        yield fix(
+            text("let it look for parameters without a gradient"),
+            edit.add_keyword(at, "find_unused_parameters", "True"),
+        )
+
 
 class GradInWorkerSamples(Rule):
     """A dataset read by worker processes returns tensors that require grad.
@@ -268,6 +282,12 @@ class GradInWorkerSamples(Rule):
             help=text("detach what the dataset returns, or compute it in the training loop"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(
+            text("detach what the dataset returns"), edit.after(step_at(found, "computed"), ".detach()")
+        )
+
 
 class DeepcopyOfNonLeaf(Rule):
     """A computed tensor is deep-copied, alone or inside of what holds it.
@@ -347,6 +367,13 @@ class DeepcopyOfNonLeaf(Rule):
             help=text("copy `{code}.detach()`, or use clone()", code=code_of(event)),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        copied = edit.argument(found.place, 0) if edit.callee(found.place).endswith("deepcopy") else None
+        if edit.code(copied) == name:
+            yield fix(text("copy `{name}` without its graph", name=name), edit.after(copied, ".detach()"))
+
 
 class NonLeafInQueue(Rule):
     """A computed tensor that requires grad is put into a queue between processes.
@@ -406,3 +433,9 @@ class NonLeafInQueue(Rule):
             why=text("another process has no part in this graph"),
             help=text("put `{code}.detach()` into the queue", code=code_of(event)),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        value = edit.inside(found.place, name)
+        yield fix(text("send `{name}` without its graph", name=name), edit.after(value, ".detach()"))

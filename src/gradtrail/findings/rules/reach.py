@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
+from gradtrail.findings.registering import registered
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import Text, text
+from gradtrail.source.place import Edits
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 STEP = Word(rb"\.step\(\)", file=rb"\.backward\(", run=True)
 
@@ -381,6 +387,21 @@ class ParameterOutsideOptimizer(Rule):
             help=text("hand it over with add_param_group, or make the optimizer afterwards"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        kind, attribute = str(event.fields.get("container", "")), str(event.fields.get("attribute", ""))
+        if kind:
+            yield fix(
+                text("register what `{name}` holds", name=attribute),
+                registered(edit, found.place, kind, _of(event)),
+            )
+            return
+        every = edit.unfiltered(found.place, "requires_grad")
+        yield fix(text("hand over the frozen parameters too: a step passes them by"), every)
+        loaded = edit.drop_keyword(step_at(found, "wrapped"), "assign")
+        yield fix(text("load the values into the parameters that are there"), loaded)
+        yield fix(text("hand over what is added"), _added(event, found, edit))
+
 
 def _how_to_register(kind: str, attribute: str) -> Text:
     if kind == "dict":
@@ -688,6 +709,27 @@ class ParameterNeverReached(Rule):
             )
         yield diagnostic(self, event, told, label, why=why, help=help)
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        cut, at = str(event.fields["cut"]), found.place
+        callee = edit.callee(at)
+        if cut == "number":
+            inner = edit.argument(at, 0) if callee == "float" else None
+            kept = edit.replace(at, edit.code(inner)) if inner else edit.take_off(at, "item")
+            yield fix(text("use the tensor itself"), kept)
+        elif cut in ("created", "created-no-grad") and callee.rpartition(".")[2] in ("tensor", "as_tensor"):
+            values = edit.code(edit.argument(at, 0))
+            path, imports = edit.name_for(at, "torch.stack")
+            stacked = edit.replace(at, f"{path}({values})") if values else ()
+            yield fix(
+                text("stack the tensors, which keeps the graph"), (*stacked, *imports) if stacked else ()
+            )
+            yield fix(
+                text("use the tensor itself"), edit.replace(at, values) if values.isidentifier() else ()
+            )
+        elif cut == "detached":
+            yield fix(text("keep the graph here"), edit.take_off(at, "detach"))
+
 
 class OptimizersShareParameters(Rule):
     """Two optimizers hold the same parameters, and a trained network has none.
@@ -863,3 +905,34 @@ class OptimizerWithoutGradients(Rule):
             why=text("an optimizer moves what it was handed, and nothing else"),
             help=text("make it of the parameters that are trained, where these exist"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        value = edit.argument(found.place, 0) or edit.inside(found.place, name)
+        yield fix(text("collect `{name}` without its graph", name=name), edit.after(value, ".detach()"))
+
+
+def _added(event: Event, found: Diagnostic, edit: Editor) -> Edits:
+    """The optimizer gets what was added after it was made, where it is added."""
+    optimizer = edit.code(edit.target(found.place))
+    added = next(
+        (
+            step.place
+            for step in reversed(found.trail[:-1])
+            if step.kind in ("call", "further-call", "module-parameter")
+            and edit.function(step.place) == edit.function(found.place)
+            and edit.follows(found.place, step.place)
+        ),
+        None,
+    )
+    owner = edit.code(edit.target(added)) or name_of(event).rpartition(".")[0]
+    if added is None or not optimizer or not owner:
+        return ()
+    return edit.behind(added, f'{optimizer}.add_param_group({{"params": {owner}.parameters()}})')
+
+
+def _of(event: Event) -> str:
+    """What a container holds: Parameters themselves, or the modules that they belong to."""
+    made = event.subject.facts.get("made-kind") if event.subject is not None else ""
+    return {"parameter": "Parameter", "module-parameter": "Module"}.get(str(made), "")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 
 class TensorOverParameter(Rule):
@@ -130,6 +135,22 @@ class TensorOverParameter(Rule):
             else text("wrap it in nn.Parameter"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        target = str(event.fields.get("target") or event.fields.get("name", ""))
+        if event.kind != "assign-over-parameter":
+            path, imports = edit.name_for(found.place, "torch.nn.Parameter")
+            wrapped = edit.around(edit.argument(found.place, 1), f"{path}(")
+            yield fix(text("wrap it in nn.Parameter"), (*wrapped, *imports) if wrapped else ())
+            return
+        statement = edit.statement(found.place)
+        path, imports = edit.name_for(found.place, "torch.no_grad")
+        copied = edit.as_call(statement, ".copy_")
+        if copied and not edit.is_under(statement, ("no_grad", "inference_mode")):
+            under = edit.under(statement, f"with {path}():")
+            copied = (*together(under, copied), *imports) if under else ()
+        yield fix(text("write the values into `{target}`", target=target), copied)
+
 
 class ParameterLostByConversion(Rule):
     """A Parameter is converted in the expression that makes it, and gets lost.
@@ -235,6 +256,18 @@ class ParameterLostByConversion(Rule):
             help=text("convert first and wrap last: nn.Parameter(...) outermost"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        value = edit.value(found.place)
+        title = text("wrap last: nn.Parameter(...) outermost")
+        outermost = edit.hoist(value, "Parameter")
+        if outermost:
+            yield fix(title, outermost)
+            return
+        path, imports = edit.name_for(found.place, "torch.nn.Parameter")
+        wrapped = edit.around(value, f"{path}(")
+        yield fix(title, (*wrapped, *imports) if wrapped else ())
+
 
 class MisspeltRequiresGrad(Rule):
     """A flag that a tensor does not have is set on it.
@@ -287,6 +320,15 @@ class MisspeltRequiresGrad(Rule):
             text("only sets an attribute"),
             why=text("Python lets any attribute be set on a tensor"),
             help=text("write `{name}.requires_grad = ...`", name=name),
+        )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        target = edit.target(found.place)
+        owner, _, _ = edit.code(target).rpartition(".")
+        yield fix(
+            text("set the flag that there is"),
+            edit.replace(target, f"{owner}.requires_grad") if owner else (),
         )
 
 
@@ -358,6 +400,11 @@ class RequiresGradOnModule(Rule):
             why=text("Python lets any attribute be set on a module"),
             help=text("write `{name}.requires_grad_({value})`", name=name, value=str(event.fields["value"])),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        called = edit.as_call(edit.statement(found.place), "_")
+        yield fix(text("call requires_grad_ on the module"), called)
 
 
 class ModuleNotInitialized(Rule):
@@ -455,6 +502,13 @@ class ModuleNotInitialized(Rule):
             why=text("nn.Module.__init__ makes the tables in which parameters and layers are kept"),
             help=text("call super().__init__() first"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        start = "super().__init__()"
+        late = edit.saying(found.place, start)
+        moved = edit.move(late, before=found.place) if late is not None else edit.start_of(found.place, start)
+        yield fix(text("call super().__init__() first"), moved, "safe")
 
 
 class LayerMadeInForward(Rule):
@@ -604,6 +658,17 @@ class LayerMadeInForward(Rule):
             help=text("make it in __init__, and keep it as an attribute"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        call = edit.caller(found.place)
+        layer = edit.callee(found.place).rpartition(".")[2]
+        if not event.fields.get("drops") or call is None or not layer.startswith("Dropout"):
+            return
+        path, imports = edit.name_for(call, "torch.nn.functional.dropout" + layer.removeprefix("Dropout"))
+        given = [edit.code(one) for one in (*edit.arguments(call), *edit.arguments(found.place))]
+        dropped = edit.replace(call, f"{path}({', '.join((*given, 'training=self.training'))})")
+        yield fix(text("use the function, which asks whether the module trains"), (*dropped, *imports))
+
 
 class LoopNameRebound(Rule):
     """A loop over parameters binds its variable to a new tensor.
@@ -696,3 +761,10 @@ class LoopNameRebound(Rule):
             if op
             else text("write into the parameter under `torch.no_grad()`: `{name}.copy_(...)`", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = str(event.fields["name"])
+        if event.fields["op"] == "detach":
+            frozen = edit.replace(edit.statement(found.place), f"{name}.requires_grad_(False)")
+            yield fix(text("freeze the parameter itself"), frozen)

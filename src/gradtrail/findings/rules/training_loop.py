@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 STEP = Word(rb"\.step\(\)", file=rb"\.backward\(")
 
@@ -163,6 +167,18 @@ class GradientNotCleared(Rule):
             help=text("call zero_grad() of the optimizer before the backward of each round"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        optimizer = _optimizer(found, edit)
+        title = text("clear the gradients before each backward")
+        if not optimizer:
+            return
+        if event.fields.get("left_out"):
+            owner = edit.receiver(found.place, "zero_grad")
+            yield fix(text("clear all that the optimizer holds"), edit.replace(owner, optimizer))
+            return
+        yield fix(title, edit.before(found.place, f"{optimizer}.zero_grad()"))
+
 
 class ClipAfterStep(Rule):
     """Gradients are clipped after the step that uses them.
@@ -231,6 +247,10 @@ class ClipAfterStep(Rule):
             help=text("clip between backward and step"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(text("clip before the step"), edit.move(found.place, before=step_at(found, "step-taken")))
+
 
 class ClipOfNothing(Rule):
     """Gradients are clipped by way of an iterator that is used up.
@@ -293,6 +313,10 @@ class ClipOfNothing(Rule):
             why=text("a generator can be walked once"),
             help=text("keep a list of the parameters, or call parameters() again"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(text("make a list of it"), edit.around(step_at(found, "generator"), "list("), "safe")
 
 
 class OptimizerMadeAnew(Rule):
@@ -398,3 +422,20 @@ class OptimizerMadeAnew(Rule):
             why=text("the running means of an optimizer live in it"),
             help=text("make the optimizer once, before the loop"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        loop = edit.loop(found.place)
+        made = edit.statement(found.place)
+        if loop is not None and not edit.names_in(edit.value(found.place)) & edit.bound_in(loop):
+            yield fix(text("make the optimizer before the loop"), edit.move(made, before=loop))
+
+
+def _optimizer(found: Diagnostic, edit: Editor) -> str:
+    """How the function around the place calls the optimizer that took the step; empty where it may not."""
+    step = step_at(found, "step-taken")
+    name = edit.code(edit.receiver(step, "step"))
+    here = edit.function(step) == edit.function(found.place) and edit.is_bound(found.place, name)
+    if here or name.startswith("self."):
+        return name
+    return ""

@@ -293,8 +293,15 @@ def forward_of_ddp(m: Any, wrapper: Instance, args: Args, keywords: Keywords, no
     ):
         unused = _unused(m, wrapper, before)
         if unused:
-            m.refuse("ddp-unused", node, frame, m.seen(unused[0][1], node, frame), names=tuple(name for name, _ in unused),
-                     trail=_choosing_step(m, module, node, frame, unused))  # fmt: skip
+            m.refuse(
+                "ddp-unused",
+                node,
+                frame,
+                m.seen(unused[0][1], node, frame),
+                names=tuple(name for name, _ in unused),
+                wrapper=m.place(wrapper.origin.node, wrapper.origin.frame),
+                trail=_choosing_step(m, module, node, frame, unused),
+            )
     result = m.call_method(module, "__call__", args, keywords, node, frame)
     m.note_forward(wrapper, result)
     if m.modes.grad_mode and wrapper.state.get("ddp"):

@@ -195,7 +195,7 @@ def _refuse(
     if found.key == "optimizer-empty":
         hidden = _hidden_modules(m, subjects.get(("module",)), frame)
         if hidden is not None:
-            fields["attribute"], fields["container"] = hidden[0], hidden[2]
+            fields["attribute"], fields["container"], fields["holds"] = hidden[0], hidden[2], hidden[3]
             trail = (hidden[1],)
         elif type(params) is Iterator and params.used_by is not None:
             trail = m.steps_of([params.origin, params.used_by], frame)
@@ -271,7 +271,7 @@ def _element_node(where: Any, path: tuple[int, ...], frame: Frame) -> Any:
 
 
 def _hidden_modules(m: Any, module: Any, frame: Frame) -> Any:
-    """Where a module keeps modules in a plain list, so that its parameters are not found."""
+    """Where a module keeps modules, or Parameters, in a plain list, so that its parameters are not found."""
     if type(module) is not Instance:
         return None
     from gradtrail.interp.modules import is_module
@@ -284,10 +284,13 @@ def _hidden_modules(m: Any, module: Any, frame: Frame) -> Any:
             if type(value) is Mapping
             else ()
         )
-        if any(is_module(one) for one in values) or (type(value) is Sequence and is_module(value.rest)):
+        held = (*values, value.rest) if type(value) is Sequence else values
+        modules = any(is_module(one) for one in held)
+        if modules or any(type(one) is Tensor and one.parameter is True for one in held):
             origin = module.state.get(f"stored {name}")
             if origin is not None:
-                return (name, m.step_of(origin, frame), "list" if type(value) is Sequence else "dict")
+                kind = "list" if type(value) is Sequence else "dict"
+                return (name, m.step_of(origin, frame), kind, "Module" if modules else "Parameter")
     return None
 
 

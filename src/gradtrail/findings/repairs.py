@@ -1,0 +1,282 @@
+"""From fixes to repaired programs: make the edits, look again, and keep only what mended something and harmed nothing."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from gradtrail.findings.diagnostic import Diagnostic, Fix
+from gradtrail.source.edits import Editor
+from gradtrail.source.place import Edit, Place
+from gradtrail.source.text import SourceText, apply, line_starts, span
+
+if TYPE_CHECKING:
+    from gradtrail.findings.engine import Report
+    from gradtrail.findings.rule import Rule
+    from gradtrail.interp.events import Event
+
+MOST_CHECKS = 200
+"""How often a run with repairs looks at the program; each round of edits takes one look, and a harmful edit a few."""
+
+Texts = Mapping[str, bytes]
+"""What files say that have been repaired, by name."""
+
+
+class Repaired(NamedTuple):
+    """What came of it: the new bytes of each changed file, the fixes that were made, what is still found."""
+
+    texts: dict[str, bytes]
+    applied: list[tuple[str, Fix]]
+    before: Report
+    report: Report
+
+
+def with_fixes(found: Diagnostic, rule: Rule, event: Event, editor: Editor, lookup: Lookup) -> Diagnostic:
+    """`found` with the fixes that `rule` knows for it, those left out after which a file would not parse."""
+    fixes = tuple(
+        fix
+        for fix in rule.repairs(event, found, editor)
+        if fix.edits and _edited(fix.edits, lookup) is not None
+    )
+    return found._replace(fixes=fixes) if fixes else found
+
+
+Lookup = Callable[[str], "SourceText | None"]
+
+
+def repaired(check: Callable[[Texts], Report], unsafe: bool) -> Repaired:
+    """Repair what `check` finds, which looks at the program with the files of the mapping in the place of its own.
+
+    Of each finding one fix is made, the first that may be: safe, or with `unsafe` also unsafe. A fix is taken
+    back when its finding is still there afterwards, or when something is found that it brought about.
+    """
+    return _Repair(check, unsafe).run()
+
+
+class _Chosen(NamedTuple):
+    """A fix that is to be made, and the finding that it is to mend."""
+
+    finding: Diagnostic
+    fix: Fix
+
+
+class _Repair:
+    """A program on its way to being repaired."""
+
+    def __init__(self, check: Callable[[Texts], Report], unsafe: bool) -> None:
+        self._check = check
+        self._kinds = ("safe", "unsafe") if unsafe else ("safe",)
+        self._texts: dict[str, bytes] = {}
+        self._refused: set[tuple[object, ...]] = set()
+        self._applied: list[tuple[str, Fix]] = []
+        self._before = self._report = check(self._texts)
+        self._looks = 1
+
+    def run(self) -> Repaired:
+        """Rounds of edits, until nothing more can be done."""
+        while self._looks < MOST_CHECKS and self._round():
+            pass
+        return Repaired(self._texts, self._applied, self._before, self._without_refused())
+
+    def _without_refused(self) -> Report:
+        """What is still found, without the fixes that were tried in vain."""
+        findings = [
+            one._replace(
+                fixes=tuple(fix for fix in one.fixes if self._key(_Chosen(one, fix)) not in self._refused)
+            )
+            for one in self._report.findings
+        ]
+        return self._report._replace(findings=findings)
+
+    def _round(self) -> bool:
+        """Make as many fixes as go together; whether the next round has something to do."""
+        chosen = self._choose()
+        while chosen and self._looks < MOST_CHECKS:
+            some = chosen
+            while some:
+                if self._goes_well(some):
+                    return True
+                if len(some) == 1:
+                    self._refused.add(self._key(some[0]))
+                    break
+                some = some[: len(some) // 2]
+            chosen = [one for one in chosen if self._key(one) not in self._refused]
+        return bool(self._choose())
+
+    def _choose(self) -> list[_Chosen]:
+        """The fixes of this round: no two touch one place, and what follows from another mistake waits for that."""
+        candidates = list(self._candidates())
+        rows = {(one.finding.place.filename, one.finding.place.row) for one in candidates}
+        first = [one for one in candidates if not (_trail_rows(one.finding) & rows)] or candidates[:1]
+        chosen: list[_Chosen] = []
+        touched: set[tuple[str, int]] = set()
+        for one in first:
+            edits = _edited_rows(one.fix.edits)
+            if (edits | _trail_rows(one.finding)) & touched:
+                continue
+            if (
+                _edited([edit for other in (*chosen, one) for edit in other.fix.edits], self._lookup)
+                is not None
+            ):
+                chosen.append(one)
+                touched |= edits
+        return chosen
+
+    def _candidates(self) -> Iterator[_Chosen]:
+        for finding in self._report.findings:
+            for fix in finding.fixes:
+                one = _Chosen(finding, fix)
+                if (
+                    fix.applicability in self._kinds
+                    and all(edit.place.filename in self._report.names for edit in fix.edits)
+                    and self._key(one) not in self._refused
+                ):
+                    yield one
+                    break
+
+    def _key(self, one: _Chosen) -> tuple[object, ...]:
+        """What stays the same of a fix while the rows around it move."""
+        finding, fix = one
+        source = self._lookup(finding.place.filename)
+        line = "" if source is None else source.line(finding.place.row).strip()
+        return (
+            finding.rule,
+            finding.place.filename,
+            line,
+            str(finding.message),
+            str(fix.title),
+            tuple(edit.content.strip() for edit in fix.edits),
+        )
+
+    def _lookup(self, filename: str) -> SourceText | None:
+        return self._report.sources.get(filename)
+
+    def _goes_well(self, some: Sequence[_Chosen]) -> bool:
+        """Make these fixes; when they mend what they should and harm nothing they stay."""
+        edits = list(dict.fromkeys(edit for one in some for edit in one.fix.edits))
+        texts = _edited(edits, self._lookup)
+        if texts is None:
+            return False
+        new = {**self._texts, **texts}
+        report = self._check(new)
+        self._looks += 1
+        if not _is_better(self._report, report, some, edits):
+            return False
+        self._texts, self._report = new, report
+        self._refused = {key for key in self._refused if key[1] not in texts}  # what failed may go well now
+        self._applied += [(one.finding.rule, one.fix) for one in some]
+        return True
+
+
+def _is_better(before: Report, after: Report, some: Iterable[_Chosen], edits: Sequence[Edit]) -> bool:
+    """Whether what was to be mended is gone and nothing has come instead.
+
+    A path that raises ends there. So what is found once it goes on was there before, unless it stands where
+    something was edited or its trail comes through there.
+    """
+    if after.crashed or len(after.not_looked_at) > len(before.not_looked_at):
+        return False
+    moved = _Moved(edits, before.sources.get, after.sources.get)
+    some = tuple(some)
+    old = Counter(_spot(one, moved.row(one.place)) for one in before.findings)
+    new = Counter(_spot(one, one.place.row) for one in after.findings)
+    mended = Counter(_spot(one.finding, moved.row(one.finding.place)) for one in some)
+    if any(new[spot] > old[spot] - number for spot, number in mended.items()):
+        return False
+    went_on = any(one.finding.certainty.startswith("raises") for one in some)
+    for one in after.findings:
+        if new[_spot(one, one.place.row)] <= old[_spot(one, one.place.row)]:
+            continue
+        if not went_on or any(
+            moved.touches(place) for place in (one.place, *(step.place for step in one.trail))
+        ):
+            return False
+    return True
+
+
+def _spot(finding: Diagnostic, row: int) -> tuple[str, str, int, str]:
+    return finding.rule, finding.place.filename, row, str(finding.message)
+
+
+class _Moved:
+    """Where things are after `edits` to the files of `before`, and which stretches of the new texts were edited."""
+
+    def __init__(self, edits: Iterable[Edit], before: Lookup, after: Lookup) -> None:
+        self._after = after
+        self._starts: dict[str, tuple[list[int], list[int]]] = {}
+        self._edits: dict[str, list[tuple[int, int, int]]] = {}
+        for edit in edits:
+            filename = edit.place.filename
+            old, new = before(filename), after(filename)
+            if old is None or new is None:
+                continue
+            if filename not in self._starts:
+                self._starts[filename] = line_starts(old.text), line_starts(new.text)
+            start, end = span(self._starts[filename][0], edit.place)
+            self._edits.setdefault(filename, []).append((start, end, len(edit.content)))
+        for of_file in self._edits.values():
+            of_file.sort()
+
+    def row(self, place: Place) -> int:
+        """The row in which what stood at `place` stands now."""
+        starts = self._starts.get(place.filename)
+        if starts is None:
+            return place.row
+        offset = moved = span(starts[0], place)[0]
+        for start, end, length in self._edits[place.filename]:
+            if end <= offset:
+                moved += length - (end - start)
+        return bisect_right(starts[1], moved)
+
+    def touches(self, place: Place) -> bool:
+        """Whether `place`, in the new text, holds or borders on what was edited."""
+        starts = self._starts.get(place.filename)
+        if starts is None:
+            return False
+        first, last = span(starts[1], place)
+        moved = 0
+        for start, end, length in self._edits[place.filename]:
+            at = start + moved
+            if first <= at + length and at <= last:
+                return True
+            moved += length - (end - start)
+        return False
+
+
+def _edited_rows(edits: Iterable[Edit]) -> set[tuple[str, int]]:
+    return {
+        (edit.place.filename, row)
+        for edit in edits
+        for row in range(edit.place.row, (edit.place.end_row or edit.place.row) + 1)
+    }
+
+
+def _trail_rows(finding: Diagnostic) -> set[tuple[str, int]]:
+    """The rows that the trail comes through on its way to the place."""
+    at: Place = finding.place
+    rows = {(step.place.filename, step.place.row) for step in finding.trail}
+    return rows - {(at.filename, at.row)}
+
+
+def _edited(edits: Sequence[Edit], lookup: Lookup) -> dict[str, bytes] | None:
+    """The bytes of the files after `edits`; None when they overlap, or when a file would not parse afterwards."""
+    files: dict[str, list[Edit]] = {}
+    for edit in dict.fromkeys(edits):
+        files.setdefault(edit.place.filename, []).append(edit)
+    texts: dict[str, bytes] = {}
+    for filename, of_file in files.items():
+        source = lookup(filename)
+        if source is None or source.is_repaired:
+            return None
+        try:
+            text = apply(source.text, of_file)
+            ast.parse(text)
+            if source.text.encode(source.encoding) != source.data:
+                return None  # an encoding with several ways to say the same
+            texts[filename] = text.encode(source.encoding)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+    return texts
