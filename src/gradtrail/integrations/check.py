@@ -90,7 +90,10 @@ def run(arguments: Sequence[str]) -> int:
     if options.stdin_filename is not None and "-" not in options.paths:
         _wrong(say("--stdin-filename names what comes from standard input: it goes with the path -"))
     stdin = _standard_input(options)
-    settings = _settings(options, select, ignore)
+    try:
+        settings = _settings(options, select, ignore)
+    except configuration.WrongConfiguration as wrong:
+        return _complain_of(wrong.filename, wrong.reason)
 
     def look(texts: Mapping[str, bytes] | None = None) -> Report:
         report = check_paths(
