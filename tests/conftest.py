@@ -1,4 +1,4 @@
-"""In tests a mistake of gradtrail raises, instead of being told in the report, and reports are in English."""
+"""In tests a mistake of gradtrail raises, reports are in English, and nothing is remembered from run to run."""
 
 from __future__ import annotations
 
@@ -6,3 +6,4 @@ import os
 
 os.environ.setdefault("GRADTRAIL_STRICT", "1")
 os.environ["GRADTRAIL_LANG"] = "en"
+os.environ["GRADTRAIL_CACHE_DIR"] = ""

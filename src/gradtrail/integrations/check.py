@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from gradtrail.integrations.remembered import Memory
+
 _EXAMPLES = (
     ("gradtrail check", text("the Python files of this folder")),
     ("gradtrail check train.py models/", text("a file and a folder")),
@@ -44,6 +46,7 @@ class Options:
         self.isolated = False
         self.baseline: str | None = None
         self.write_baseline: str | None = None
+        self.no_cache = False
         self.fix = False
         self.unsafe_fixes = False
         self.diff = False
@@ -75,12 +78,13 @@ OPTIONS = (
     ),
     Option("--isolated", "", (), text("no settings: no pyproject.toml is read")),
     Option("--baseline", "FILE", (), text("hide the findings that are recorded there")),
+    Option("--no-cache", "", (), text("look at everything anew, and remember nothing")),
     Option("--write-baseline", "FILE", (), text("record the findings there, to be hidden from then on")),
 )
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Check what `arguments` name and print the report; the exit status comes back."""
+def run(arguments: Sequence[str], memory: Memory | None = None) -> int:
+    """Check what `arguments` name and print the report, which `memory` keeps; the exit status comes back."""
     options = read_plainly(arguments)
     if options is None:
         options = _parser().parse_intermixed_args(arguments, namespace=Options())
@@ -117,8 +121,11 @@ def run(arguments: Sequence[str]) -> int:
         report = look()
     except configuration.WrongConfiguration as wrong:
         return _complain_of(wrong.filename, wrong.reason)
-    put(_rendered(report, options))
-    return exit_status(report, options.exit_zero)
+    output, status = _rendered(report, options), exit_status(report, options.exit_zero)
+    put(output)
+    if memory is not None and not report.crashed:
+        memory.keep(output, status)
+    return status
 
 
 def _settings(options: Options, select: tuple[str, ...], ignore: tuple[str, ...]) -> configuration.Merged:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from gradtrail.integrations import language
-from gradtrail.integrations.output import complain, current_folder, open_closed_streams
+from gradtrail.integrations.output import complain, current_folder, open_closed_streams, put
 from gradtrail.laws.text import say, text
 
 NOTHING, FOUND, USAGE, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
@@ -91,9 +91,7 @@ def main(arguments: Sequence[str] | None = None, own_process: bool = False) -> i
 def _run(arguments: list[str], own_process: bool = False) -> int:
     command = arguments[0] if arguments else ""
     if command == "check":
-        from gradtrail.integrations import check
-
-        return check.run(arguments[1:])
+        return _check(arguments[1:], own_process)
     if command == "explain":
         from gradtrail.integrations import explain
 
@@ -122,6 +120,22 @@ def _run(arguments: list[str], own_process: bool = False) -> int:
         sys.stderr.write(_help())
         return USAGE
     return _unknown(command)
+
+
+def _check(arguments: list[str], own_process: bool) -> int:
+    """`gradtrail check`, or what it has printed before where nothing has changed since."""
+    from gradtrail.integrations import remembered
+
+    memory = remembered.memory(arguments, language.spoken()) if own_process else None
+    known = None if memory is None else memory.recall()
+    if known is not None:
+        put(known[0])
+        return known[1]
+    if memory is not None:
+        memory.watch()
+    from gradtrail.integrations import check
+
+    return check.run(arguments, memory)
 
 
 def _cannot_go_on(error: OSError) -> int:

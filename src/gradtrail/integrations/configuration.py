@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from gradtrail.findings.engine import Settings
 from gradtrail.integrations.output import current_folder
 from gradtrail.laws.text import Text, text
-from gradtrail.source.files import is_usually_left_out
+
+if TYPE_CHECKING:
+    from gradtrail.findings.engine import Settings
 
 NAME = "pyproject.toml"
 _MARK = b"tool.gradtrail"
@@ -138,13 +139,16 @@ def _marked(path: str) -> bytes | None:
 class Merged:
     """The settings of files: what the command line says, then what the configuration of the file says."""
 
-    __slots__ = ("_asked", "_configurations", "_found", "_globs", "_of")
+    __slots__ = ("_asked", "_configurations", "_found", "_globs", "_of", "_usually")
 
     def __init__(self, configurations: Configurations, asked: Settings, found: str | None = None) -> None:
         """`asked` is what the command line says; `found` the release of torch where nobody names one."""
         self._configurations = configurations
         self._asked = asked
         self._found = found
+        from gradtrail.source.files import is_usually_left_out
+
+        self._usually = is_usually_left_out
         self._of: dict[str, Settings] = {}
         self._globs: dict[tuple[str, tuple[str, ...]], Globs] = {}
 
@@ -163,8 +167,8 @@ class Merged:
         """Whether something that is met in a folder is not looked at. Raises `WrongConfiguration`."""
         configuration = self._configurations.of(os.path.dirname(path))
         if configuration is None:
-            return is_usually_left_out(path, is_folder)
-        if configuration.exclude is None and is_usually_left_out(path, is_folder):
+            return self._usually(path, is_folder)
+        if configuration.exclude is None and self._usually(path, is_folder):
             return True
         globs = (*(configuration.exclude or ()), *configuration.extend_exclude)
         return bool(globs) and self._globs_of(configuration.folder, globs).match(path, is_folder)
@@ -182,6 +186,8 @@ class Merged:
             globs = self._globs_of(configuration.folder, (glob.removeprefix("!"),))
             if globs.match_or_above(filename) is not others:
                 ignore = (*ignore, *names)
+        from gradtrail.findings.engine import Settings
+
         return Settings(
             asked.select or configuration.select or (),
             ignore,

@@ -49,8 +49,17 @@ def chosen(asked: str | None, environment: Mapping[str, str], configured: str = 
     return language_of(named) or "en"
 
 
+_spoken = ["en"]
+
+
+def spoken() -> str:
+    """The language that sentences are said in."""
+    return _spoken[0]
+
+
 def use(language: str) -> None:
     """Say every sentence in `language` from here on; what its catalogue lacks is said in English."""
+    _spoken[:] = [language]
     if language == "en":
         speak(None)
         return

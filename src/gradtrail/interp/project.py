@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradtrail.source.files import SourceFiles
+from gradtrail.source.files import SourceFiles, there_is
 from gradtrail.source.outline import Wanted, parse_body
 from gradtrail.source.reading import Unreadable
 from gradtrail.source.words import Words, any_within
@@ -231,10 +231,10 @@ class Project:
             path = [folder]
             here = folder
             for _ in range(_MOST_FOLDERS_UP):
-                if any(os.path.exists(os.path.join(here, mark)) for mark in _ROOT_MARKS):
+                if any(there_is(os.path.join(here, mark)) for mark in _ROOT_MARKS):
                     break
                 above = os.path.dirname(here)
-                if above == here or not os.path.exists(os.path.join(here, "__init__.py")):
+                if above == here or not there_is(os.path.join(here, "__init__.py")):
                     break
                 here = above
                 path.append(here)
@@ -252,7 +252,7 @@ def dotted_name(filename: str) -> str:
     """A module name for a file: enough of its path to be told apart."""
     parts = [os.path.splitext(os.path.basename(filename))[0]]
     folder = os.path.dirname(filename)
-    while os.path.exists(os.path.join(folder, "__init__.py")) and len(parts) < 12:
+    while there_is(os.path.join(folder, "__init__.py")) and len(parts) < 12:
         parts.append(os.path.basename(folder))
         folder = os.path.dirname(folder)
     if parts[0] == "__init__":

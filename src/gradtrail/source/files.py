@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -89,7 +90,7 @@ class SourceFiles:
 
     def exists(self, filename: str) -> bool:
         """Whether there is such a file, on the disk or among those that were given."""
-        return filename in self._known or os.path.isfile(filename)
+        return filename in self._known or (there_is(filename) and os.path.isfile(filename))
 
     def names_in(self, folder: str) -> frozenset[str]:
         """The names of the files and folders in a folder, on the disk or among those that were given."""
@@ -130,6 +131,12 @@ def _taken(filename: str, data: bytes, wanted: Wanted | None = None) -> SourceTe
         return snippet.read(filename, data)
     except Unreadable as unreadable:
         return unreadable
+
+
+def there_is(path: str) -> bool:
+    """Whether something stands at a path. Who asks is heard by the hooks of the interpreter."""
+    sys.audit("gradtrail.exists", path)
+    return os.path.exists(path)
 
 
 class Skipped:
@@ -180,6 +187,7 @@ def _stand_for(path: str, leaves_out: LeavesOut) -> Iterable[str | Skipped]:
 
 def _is_missing(path: str) -> bool:
     """Whether there is nothing of that name; in a folder that may not be searched, that is not known."""
+    sys.audit("gradtrail.exists", path)
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -239,4 +247,4 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 def _is_environment(entry: os.DirEntry[str]) -> bool:
     """Whether a folder is a virtual environment, whatever its name."""
-    return os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
+    return there_is(os.path.join(entry.path, "pyvenv.cfg"))

@@ -10,6 +10,7 @@ import os
 import re
 from typing import NamedTuple
 
+from gradtrail.source.files import there_is
 from gradtrail.source.reading import Unreadable, read_regular
 
 _CLASSES = {
@@ -71,7 +72,7 @@ class Ignored:
         above: list[str] = []
         at = folder
         while True:
-            if os.path.exists(os.path.join(at, ".git")):
+            if there_is(os.path.join(at, ".git")):
                 break
             parent = os.path.dirname(at)
             if parent == at:

@@ -1,0 +1,161 @@
+"""What a check has printed, kept for as long as nothing that it looked at has changed.
+
+While a check runs, a hook of the interpreter (`sys.addaudithook`) sees every file that is opened, every folder that
+is listed, and every path that is asked for (`source.files.there_is`), whoever does it. What is kept is the output, beside
+the time and size that each of these paths had. The next run with the same arguments compares these, and where all are the
+same prints the output again. There is nothing in between: one changed path, and everything is looked at anew.
+
+The place is the user's own cache folder, so that nothing is written into a project and nothing in a project is
+trusted. The form is plain text: what a broken or foreign file holds is never run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from gradtrail.integrations.output import current_folder, output_width
+
+FOLDER = "GRADTRAIL_CACHE_DIR"
+"""Names the folder for what is remembered; set to nothing, nothing is."""
+
+_FORM = "gradtrail remembers 1"
+_MOST_KEPT = 200
+_MOST_PATHS = 200_000
+_FRESH = 2_000_000_000
+"""Nanoseconds: a file that was written so lately may be written again without its time showing it."""
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_ASKED = ("GRADTRAIL_EVERYTHING", "NO_COLOR", "FORCE_COLOR", "TERM", "VIRTUAL_ENV")
+_NEVER = ("GRADTRAIL_DEBUG", "GRADTRAIL_STRICT")
+_NOT_REPEATED = ("-", "--fix", "--unsafe-fixes", "--diff", "--no-cache")
+
+ABSENT = "- -"
+"""The stamp of a path at which there is nothing."""
+
+
+class Memory:
+    """The output of one command line: what is known of it, and what is to be."""
+
+    def __init__(self, arguments: Sequence[str], language: str) -> None:
+        self._key = _key(arguments, language)
+        self._file = os.path.join(
+            _folder(), f"check-{zlib.crc32(self._key.encode('utf-8', 'replace')):08x}.txt"
+        )
+        self._seen: dict[str, str] = {}
+        self._watches = False
+
+    def recall(self) -> tuple[str, int] | None:
+        """The output and the exit status of the last run, if all is as it was."""
+        try:
+            with open(self._file, encoding="utf-8", newline="") as file:
+                form, key, status, number, rest = file.read().split("\n", 4)
+            if form != _FORM or key != self._key:
+                return None
+            *rows, output = rest.split("\n", int(number))
+            for row in rows:
+                modified, size, path = row.split(" ", 2)
+                if _stamp(path) != f"{modified} {size}":
+                    return None
+            return output, int(status)
+        except (OSError, ValueError):
+            return None
+
+    def watch(self) -> None:
+        """See from here on what is looked at."""
+        self._watches = True
+        sys.addaudithook(self._hear)
+
+    def keep(self, output: str, status: int) -> None:
+        """Keep the output of the run that was watched, unless something in it is too fresh to be known again."""
+        self._watches = False
+        now = time.time_ns()
+        for path, stamp in self._seen.items():
+            fresh = stamp != ABSENT and now - int(stamp.split(" ", 1)[0]) < _FRESH
+            if fresh or "\n" in path or _stamp(path) != stamp:
+                return
+        rows = [f"{stamp} {path}" for path, stamp in self._seen.items()]
+        text = "\n".join((_FORM, self._key, str(status), str(len(rows)), *rows, output))
+        with suppress(OSError, ValueError):
+            _write(self._file, text)
+
+    def _hear(self, event: str, given: tuple[Any, ...]) -> None:
+        if not self._watches or event not in ("open", "os.listdir", "os.scandir", "gradtrail.exists"):
+            return
+        path = given[0] if given else None
+        if type(path) is not str or path.endswith(".pyc") or len(self._seen) > _MOST_PATHS:
+            return
+        path = os.path.abspath(path)
+        if path not in self._seen and not path.startswith(_HERE):
+            self._seen[path] = _stamp(path)
+
+
+def memory(arguments: Sequence[str], language: str) -> Memory | None:
+    """The memory of `gradtrail check` with these arguments; None where nothing is to be remembered."""
+    if any(os.environ.get(name) for name in _NEVER) or not _folder():
+        return None
+    if any(one in _NOT_REPEATED or one.startswith("--write-baseline") for one in arguments):
+        return None
+    return Memory(arguments, language)
+
+
+def _folder() -> str:
+    given = os.environ.get(FOLDER)
+    if given is not None:
+        return given
+    home = (
+        os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
+    )
+    return os.path.join(home, "gradtrail") if os.path.isabs(home) else ""
+
+
+def _key(arguments: Sequence[str], language: str) -> str:
+    """All that the output depends on beside files, in one row."""
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    parts = (
+        tuple(arguments), language, current_folder(), output_width(), terminal, getattr(sys.stdout, "encoding", ""),
+        tuple(os.environ.get(name) for name in _ASKED), sys.version, _own_stamp(),
+    )  # fmt: skip
+    return repr(parts)
+
+
+def _own_stamp() -> tuple[int, int]:
+    """The newest time and the whole size of this program: another one may find something else."""
+    newest = size = 0
+    folders = [_HERE]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith((".py", ".mo")):
+                    found = entry.stat()
+                    newest, size = max(newest, found.st_mtime_ns), size + found.st_size
+                elif entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
+    return newest, size
+
+
+def _stamp(path: str) -> str:
+    """The time and size of what stands at a path."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return ABSENT
+    return f"{found.st_mtime_ns} {found.st_size}"
+
+
+def _write(path: str, text: str) -> None:
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    beside = f"{path}.{os.getpid()}"
+    with open(beside, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    os.replace(beside, path)
+    kept = [os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("check-")]
+    if len(kept) > _MOST_KEPT:
+        for old in sorted(kept, key=os.path.getmtime)[: len(kept) - _MOST_KEPT]:
+            os.remove(old)
