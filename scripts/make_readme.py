@@ -1,4 +1,4 @@
-"""Renew the reports in the READMEs: what `gradtrail check` says, in each language, of the program that stands there.
+"""Renew the reports in the READMEs and the guides: what `gradtrail check` says, in each language, of their programs.
 
 usage: python scripts/make_readme.py [--check]
 
@@ -16,6 +16,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 READMES = {"en": ROOT / "README.md", "zh_CN": ROOT / "README.zh_CN.md", "ja": ROOT / "README.ja.md"}
+GUIDES = {
+    "en": ROOT / "docs" / "getting_started.md",
+    "zh_CN": ROOT / "docs" / "getting_started.zh_CN.md",
+    "ja": ROOT / "docs" / "getting_started.ja.md",
+}
 PROGRAM = re.compile(r"<!-- program -->\n```python\n(.*?)```", re.S)
 REPORT = re.compile(r"(<!-- report: [^\n]*-->\n```text\n\$ gradtrail check train\.py\n).*?(```)", re.S)
 
@@ -36,18 +41,18 @@ def report_on(program: str, language: str) -> str:
 
 
 def renewed(readme: str, language: str) -> str:
-    """`readme` with the report as it is now."""
+    """`readme`, or a guide, with the report as it is now."""
     program = PROGRAM.search(readme)
     if program is None or REPORT.search(readme) is None:
-        raise SystemExit(f"the README in {language} has lost its program or its report")
+        raise SystemExit(f"a page in {language} has lost its program or its report")
     report = report_on(program.group(1), language)
     return REPORT.sub(lambda found: found.group(1) + report + found.group(2), readme)
 
 
 def main() -> int:
-    """Write the READMEs, or with `--check` compare them."""
+    """Write the pages, or with `--check` compare them."""
     stale = 0
-    for language, path in READMES.items():
+    for language, path in (*READMES.items(), *GUIDES.items()):
         before = path.read_text(encoding="utf-8")
         after = renewed(before, language)
         if "--check" in sys.argv[1:]:

@@ -18,7 +18,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from make_readme import PROGRAM, README, ROOT
+from make_readme import PROGRAM, READMES, ROOT
+
+README = READMES["en"]
 
 RUNS = 21
 FIGURE = re.compile(r"(<!-- start: [^\n]*-->\n)(?:[^\n]+\n)*")

@@ -52,12 +52,13 @@ class Heap:
         log = self.logs.pop()
         if self.logs and log:
             below = self.logs[-1]
-            if below:
+            if len(below) < len(log):  # the few are put among the many; the older entry of a location holds
+                log.update(below)
+                self.logs[-1] = log
+            else:
                 for location, entry in log.items():
                     if location not in below:
                         below[location] = entry
-            else:
-                self.logs[-1] = log
 
     def forget(self, names: dict[str, Any]) -> None:
         """The names of a call that is over: nothing reads them any more, so nothing has to be taken back."""

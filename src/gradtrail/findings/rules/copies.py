@@ -14,7 +14,7 @@ from gradtrail.source.words import Word
 
 
 class DataShared(Rule):
-    """`.data` of another parameter is assigned: both are one memory from then on.
+    """`.data` of another parameter is assigned: both share one memory from then on.
 
     ## Why it goes wrong
 
@@ -81,7 +81,7 @@ class DataShared(Rule):
             """,
         ),
         NearMiss(
-            "an old layer's memory is taken over, and the old one is used no more",
+            "an old layer's memory is taken over, and the old layer is used no more",
             """
                 import torch
                 old, new = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
@@ -129,7 +129,7 @@ class StateLoadedIntoItself(Rule):
 
     ## Why it goes wrong
 
-    The tensors of a `state_dict()` are the parameters' own memory. What was kept as the best state follows each step
+    The tensors of a `state_dict()` share the parameters' memory. What was kept as the best state follows each step
     of the optimizer, and loading it copies every parameter onto itself.
 
     ## What to do
@@ -203,7 +203,7 @@ class StateLoadedIntoItself(Rule):
             """,
         ),
         NearMiss(
-            "each tensor copied",
+            "each tensor is copied",
             """
                 import torch
                 model = torch.nn.Linear(2, 1)
@@ -215,7 +215,7 @@ class StateLoadedIntoItself(Rule):
             """,
         ),
         NearMiss(
-            "some entries replaced before it is loaded",
+            "some entries are replaced before loading",
             """
                 import torch
                 model = torch.nn.Linear(2, 1)
@@ -248,7 +248,9 @@ class StateLoadedIntoItself(Rule):
             event,
             text("`{module}` is loaded with its own memory: nothing is restored", module=module),
             text("every parameter is copied onto itself"),
-            why=text("`state_dict()` gives the parameters' own memory, which each step goes on to write"),
+            why=text(
+                "`state_dict()` gives tensors that share the parameters' memory, and each step writes to it"
+            ),
             help=text("keep a copy: `copy.deepcopy({module}.state_dict())`", module=module),
         )
 
@@ -263,8 +265,8 @@ class FollowerTrained(Rule):
 
     ## What to do
 
-    Compute what the follower gives under `torch.no_grad()`, and leave its parameters out of the optimizer, with
-    `requires_grad_(False)`.
+    Compute what the follower gives under `torch.no_grad()`, leave its parameters out of the optimizer, and freeze them
+    with `requires_grad_(False)`.
     """
 
     name = "follower-trained"
@@ -329,7 +331,7 @@ class FollowerTrained(Rule):
             """,
         ),
         NearMiss(
-            "two weights that follow each other",
+            "two networks that follow each other",
             """
                 import copy
                 import torch

@@ -20,13 +20,13 @@ class SampleForRsample(Rule):
 
     ## Why it goes wrong
 
-    `sample()` draws under `no_grad`. Whatever is computed from the values has no gradient to the parameters of the
-    distribution, which may still learn from another term of the loss, an entropy say, and so nothing looks broken.
+    `sample()` draws under `no_grad`: the values carry no gradient to the parameters of the distribution. These may
+    still learn from another term of the loss, an entropy say, so nothing looks broken.
 
     ## What to do
 
-    Draw with `rsample()`, which computes the values from the parameters. Where a distribution has none, multiply
-    the log-probability of the draw by what it led to, without that one's gradient.
+    Draw with `rsample()`, which computes the values from the parameters. Where a distribution has none, multiply the
+    log-probability of what was drawn by what it led to, detached.
     """
 
     name = "sample-for-rsample"
@@ -38,7 +38,7 @@ class SampleForRsample(Rule):
             title="the latent values of an autoencoder",
             bad="""
                 import torch
-                from torch.distributions import Normal, kl_divergence
+                from torch.distributions import Normal
                 encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 4)
                 x = torch.randn(8, 4)
                 posterior = Normal(encoder(x), 1.0)
@@ -48,7 +48,7 @@ class SampleForRsample(Rule):
             """,
             good="""
                 import torch
-                from torch.distributions import Normal, kl_divergence
+                from torch.distributions import Normal
                 encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 4)
                 x = torch.randn(8, 4)
                 posterior = Normal(encoder(x), 1.0)
@@ -85,7 +85,7 @@ class SampleForRsample(Rule):
     )
     near_misses = (
         NearMiss(
-            "the score times the reward: the distribution learns from the draw",
+            "the log-probability times the reward: no gradient of the draw is needed",
             """
                 import torch
                 from torch.distributions import Normal
@@ -151,17 +151,17 @@ class SampleForRsample(Rule):
 
 
 class AttachedAdvantage(Rule):
-    """A log-probability is weighed by a factor that requires grad.
+    """A log-probability is weighted by a factor that requires grad.
 
     ## Why it goes wrong
 
-    The gradient of a product has two parts. Where the log-probability of what was drawn is weighed by what it led to,
-    only the first is wanted; by the second the loss also moves whatever the weight was computed from, a value network
-    say, towards any values that make the product small.
+    The gradient of a product has two parts. Where the log-probability of what was drawn is weighted by what it led to,
+    only the part through the log-probability is wanted. Through the other part the loss also moves whatever the factor
+    was computed from, a value network say, towards any values that make the loss small.
 
     ## What to do
 
-    Detach the factor: `log_prob * advantage.detach()`. What it is computed from learns by a loss of its own.
+    Detach the factor: `log_prob * advantage.detach()`. What it was computed from learns from a loss of its own.
     """
 
     name = "attached-advantage"
@@ -200,7 +200,7 @@ class AttachedAdvantage(Rule):
     )
     near_misses = (
         NearMiss(
-            "a learned temperature, which has a loss of its own",
+            "a learned temperature, which this loss is to train",
             """
                 import torch
                 from torch.distributions import Normal
@@ -211,7 +211,7 @@ class AttachedAdvantage(Rule):
             """,
         ),
         NearMiss(
-            "the likelihood of data, weighed by what is learned",
+            "the likelihood of data, weighted by what is learned",
             """
                 import torch
                 from torch.distributions import Normal
@@ -223,7 +223,7 @@ class AttachedAdvantage(Rule):
             """,
         ),
         NearMiss(
-            "the values learn by a loss of their own",
+            "the values learn from a loss of their own",
             """
                 import torch
                 from torch.distributions import Categorical
@@ -243,9 +243,9 @@ class AttachedAdvantage(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` weighs a log-probability and keeps its gradient", name=name),
+            text("`{name}` is multiplied by a log-probability and requires grad", name=name),
             text("the loss also trains what `{name}` was computed from", name=name),
-            why=text("the weight of a score is a constant: only the log-probability is to be differentiated"),
+            why=text("the factor is to be a constant: only the log-probability is to be differentiated"),
             help=text("use `{name}.detach()` here", name=name),
         )
 
@@ -288,7 +288,7 @@ class StraightThroughReversed(Rule):
     )
     near_misses = (
         NearMiss(
-            "a gradient that is turned round on purpose",
+            "a gradient that is reversed on purpose",
             """
                 import torch
                 w = torch.ones(2, requires_grad=True)
@@ -296,7 +296,7 @@ class StraightThroughReversed(Rule):
             """,
         ),
         NearMiss(
-            "a difference to a constant",
+            "a difference from a constant",
             """
                 import torch
                 w, v = torch.ones(2, requires_grad=True), torch.ones(2)
@@ -310,20 +310,22 @@ class StraightThroughReversed(Rule):
         yield diagnostic(
             self,
             event,
-            text("the values of `{name}` cancel here, and its gradient comes back with a minus", name=name),
+            text(
+                "the value of `{name}` cancels here, and its gradient comes back with a minus sign", name=name
+            ),
             text("`{name}` is subtracted with its gradient and added without", name=name),
-            why=text("a detached tensor adds to the value and nothing to the gradient"),
+            why=text("a detached tensor adds to the value, and nothing to the gradient"),
             help=text("detach the difference instead: `{name} + (... - {name}).detach()`", name=name),
         )
 
 
 class TargetTrained(Rule):
-    """The target of a temporal difference has a gradient to the network itself.
+    """The target of a temporal difference passes a gradient to the network itself.
 
     ## Why it goes wrong
 
     In `loss(net(state), reward + factor * net(next_state).max())` the gradient flows through both sides. The network is
-    then also moved so that its target comes nearer to what it says now, which is not Q-learning.
+    then also moved so that its target comes nearer to its present estimate, which is not Q-learning.
 
     ## What to do
 
@@ -362,7 +364,7 @@ class TargetTrained(Rule):
     )
     near_misses = (
         NearMiss(
-            "two views of one thing that are to agree",
+            "two versions of one input that are to agree",
             """
                 import torch
                 net, x = torch.nn.Linear(4, 2), torch.randn(8, 4)
@@ -370,7 +372,7 @@ class TargetTrained(Rule):
             """,
         ),
         NearMiss(
-            "a target network of its own",
+            "a separate target network",
             """
                 import torch
                 net, slow = torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)
@@ -388,6 +390,8 @@ class TargetTrained(Rule):
             event,
             text("`{name}` is the target, and the loss trains the network through it as well", name=name),
             text("the gradient flows into both sides"),
-            why=text("the target of a temporal difference is a constant: only the estimate is to be moved"),
+            why=text(
+                "the target of a temporal difference is to be a constant: only the estimate is to be moved"
+            ),
             help=text("use `{name}.detach()` here, or compute it under `torch.no_grad()`", name=name),
         )

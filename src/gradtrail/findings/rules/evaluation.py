@@ -14,12 +14,12 @@ from gradtrail.source.words import Word
 
 
 class EvaluationRecorded(Rule):
-    """A module in evaluation mode is called with grad mode on, for no backward.
+    """A module is evaluated with grad mode on, and no backward uses the result.
 
     ## Why it goes wrong
 
-    `eval()` changes what dropout and batch normalisation do, not whether operations are recorded. Each call builds a
-    graph and keeps what it would need for a backward, for as long as the result is kept.
+    `eval()` changes what dropout and batch norm do, not whether operations are recorded. Each call builds a graph, and
+    what a backward would need is kept for as long as the result is kept.
 
     ## What to do
 
@@ -73,7 +73,7 @@ class EvaluationRecorded(Rule):
     )
     near_misses = (
         NearMiss(
-            "what the eye of the model falls on: a backward in evaluation mode",
+            "a saliency map: a backward in evaluation mode",
             """
                 import torch
                 net = torch.nn.Linear(2, 1)
@@ -101,7 +101,7 @@ class EvaluationRecorded(Rule):
             """,
         ),
         NearMiss(
-            "trained in evaluation mode, to keep the statistics of the batch normalisation",
+            "trained in evaluation mode, to keep the statistics of batch norm",
             """
                 import torch
                 net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 1))
@@ -121,7 +121,7 @@ class EvaluationRecorded(Rule):
             self,
             event,
             text(
-                "`{module}` is evaluated with grad mode on: a graph is recorded that nobody uses",
+                "`{module}` is evaluated with grad mode on: a graph is recorded that no backward uses",
                 module=module,
             ),
             text("the result requires grad"),
@@ -135,8 +135,8 @@ class EvaluationLeftOn(Rule):
 
     ## Why it goes wrong
 
-    `eval()` holds until `train()` is called. Dropout lets everything through from then on, and batch normalisation
-    neither uses nor updates the statistics of the batches that the model is trained on.
+    `eval()` holds until `train()` is called. Dropout lets everything through from then on, and batch norm neither
+    uses the statistics of the batches that the model is trained on nor updates its own.
 
     ## What to do
 
@@ -236,7 +236,7 @@ class EvaluationLeftOn(Rule):
         yield diagnostic(
             self,
             event,
-            text("evaluation mode stays on: the rounds after this train in it"),
+            text("evaluation mode stays on: the rounds that follow train in it"),
             text("no train() follows before the next backward"),
             why=text("`eval()` holds until `train()` is called"),
             help=text("call `train()` at the beginning of each round"),

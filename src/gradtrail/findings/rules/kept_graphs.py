@@ -143,12 +143,12 @@ class GraphKeptInList(Rule):
 
 
 class GraphGrowsWithRounds(Rule):
-    """A value carries its graph from round to round, for no backward.
+    """A value carries its graph from round to round, and no backward uses it.
 
     ## Why it goes wrong
 
-    `total += loss` of a loss that requires grad makes the sum's graph hold that of every round. Memory grows with each
-    of them, until the sum is dropped.
+    After `total += loss`, where the loss requires grad, the graph of the sum holds the graphs of all rounds so far.
+    Memory grows with every round until the sum is dropped.
 
     ## What to do
 
@@ -302,15 +302,15 @@ class GraphGrowsWithRounds(Rule):
         yield diagnostic(
             self,
             event,
-            text("the graph of `{name}` grows with every round, and no backward comes by it", name=name),
-            text("what the rounds before have recorded stays in memory"),
+            text("the graph of `{name}` grows with every round, and no backward uses it", name=name),
+            text("what earlier rounds have recorded stays in memory"),
             why=text("a tensor that requires grad holds the graph that it was computed by"),
             help=text("add a number, with `item()`, or a tensor without history, with `detach()`"),
         )
 
 
 class GraphWalkedAgain(Rule):
-    """Every backward goes through the graphs of the rounds before once more.
+    """Every backward walks the graphs of all earlier rounds again.
 
     ## Why it goes wrong
 
@@ -380,7 +380,8 @@ class GraphWalkedAgain(Rule):
             self,
             event,
             text(
-                "each backward of `{name}` walks the graphs of all rounds before again", name=name_of(event)
+                "each backward from `{name}` walks the graphs of all earlier rounds again",
+                name=name_of(event),
             ),
             text("retain_graph=True keeps them"),
             why=text("a backward goes as far back as the graph goes"),
@@ -437,7 +438,7 @@ class LossUnused(Rule):
     )
     near_misses = (
         NearMiss(
-            "another measure of what is trained",
+            "another measure of an output that is trained",
             """
                 import torch
                 net = torch.nn.Linear(2, 1)
@@ -475,7 +476,7 @@ class LossUnused(Rule):
             self,
             event,
             text(
-                "no backward goes through `{name}`: what `{module}` gave for it trains nothing",
+                "no backward uses `{name}`: what `{module}` gave for it trains nothing",
                 name=name,
                 module=module,
             ),

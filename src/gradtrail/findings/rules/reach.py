@@ -345,7 +345,7 @@ class ParameterOutsideOptimizer(Rule):
                 self,
                 event,
                 text("`{name}` is unfrozen and gets gradients, and no optimizer holds it", name=name),
-                text("trained from here on, but never moved"),
+                text("gets gradients from here on, and is never moved"),
                 why=text("an optimizer keeps the parameters that it is given when it is made"),
                 help=text("hand it over with add_param_group, or make the optimizer afterwards"),
             )
@@ -359,9 +359,9 @@ class ParameterOutsideOptimizer(Rule):
                     name=name,
                     optimizer=optimizer,
                 ),
-                text("another module from here on, and the optimizer holds the parameters of the one before"),
+                text("another module from here on; the optimizer holds the parameters of the old one"),
                 why=text("an optimizer keeps the parameters that it is given when it is made"),
-                help=text("copy the values into it with load_state_dict, which keeps the parameters"),
+                help=text("load the values with load_state_dict, which keeps the parameters"),
             )
             return
         if kind:
@@ -485,7 +485,7 @@ class ParameterNeverReached(Rule):
             proof="net.weight.grad.abs().sum() == 0",
         ),
         Example(
-            title="torch.normal draws, and does not compute",
+            title="values drawn with torch.normal: the gradient is zero",
             bad="""
                 import torch
                 mean = torch.nn.Linear(2, 1)
@@ -602,7 +602,7 @@ class ParameterNeverReached(Rule):
     )
     near_misses = (
         NearMiss(
-            "a fraction: what is rounded away has a gradient by the other way",
+            "a fractional part: the gradient comes by the term that is not rounded",
             """
                 import torch
                 net = torch.nn.Linear(2, 1)
@@ -693,14 +693,12 @@ class ParameterNeverReached(Rule):
                     name=name,
                     more=number - 1,
                 )
-            label = text("what is behind gets a gradient of zeros")
-            why = text(
-                "an operation that gives steps or draws has a derivative of zero, and torch says nothing"
-            )
+            label = text("what lies before this gets a gradient of zeros")
+            why = text("step functions and draws have a derivative of zero, and torch says nothing")
         elif cut == "number":
             help = text("use the tensor itself, without `item()`")
         elif cut == "sampled":
-            help = text("draw with `rsample()`, or let the loss learn by the log-probability of the draw")
+            help = text("draw with `rsample()`, or train on the log-probability of the draw")
         elif cut == "wrapped":
             help = text("compute it in forward from its parts, and keep it a tensor")
         elif cut in ("created", "created-no-grad"):
@@ -732,11 +730,11 @@ class ParameterNeverReached(Rule):
 
 
 class OptimizersShareParameters(Rule):
-    """Two optimizers hold the same parameters, and a trained network has none.
+    """Two optimizers hold the same parameters, and another network has no optimizer.
 
     ## Why it goes wrong
 
-    The second one was meant for the other network. It moves the first network twice in each round, and the other one
+    The second one was meant for the other network. The first network is moved twice in each round, and the other one
     never.
 
     ## What to do
@@ -797,7 +795,7 @@ class OptimizersShareParameters(Rule):
             """,
         ),
         NearMiss(
-            "a part that is not trained, and whose gradient nobody wants",
+            "a part that is not to be trained",
             """
                 import torch
                 body, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
@@ -816,11 +814,11 @@ class OptimizersShareParameters(Rule):
             self,
             event,
             text(
-                "this {optimizer} holds what another optimizer holds, and `{name}`, which gets gradients, has none",
+                "this {optimizer} holds what another optimizer holds, and `{name}` gets gradients and is in none",
                 name=name,
                 optimizer=optimizer,
             ),
-            text("the same parameters as those of an optimizer before"),
+            text("the same parameters as those of an earlier optimizer"),
             why=text("an optimizer moves what it was handed, and nothing else"),
             help=text("hand it the parameters of the network that it is for"),
         )
@@ -836,7 +834,7 @@ class OptimizerWithoutGradients(Rule):
 
     ## What to do
 
-    Make the optimizer of the parameters of the module that is trained.
+    Make the optimizer from the parameters of the module that is trained.
     """
 
     name = "optimizer-without-gradients"
@@ -901,9 +899,9 @@ class OptimizerWithoutGradients(Rule):
                 name=name,
                 optimizer=optimizer,
             ),
-            text("made of parameters that the loss does not depend on"),
+            text("made from parameters that the loss does not depend on"),
             why=text("an optimizer moves what it was handed, and nothing else"),
-            help=text("make it of the parameters that are trained, where these exist"),
+            help=text("make it from the parameters that are trained, once they exist"),
         )
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:

@@ -26,13 +26,13 @@ class DdpBypassed(Rule):
 
     ## Why it goes wrong
 
-    A call of the wrapper makes it wait for the gradients that follow and average them over all ranks. A call of
+    A call of the wrapper prepares it to average the gradients of the next backward over all ranks. A call of
     `wrapper.module`, or of a method of it, does not: each rank keeps its own gradients, and the copies of the model
     drift apart without a word.
 
     ## What to do
 
-    Call the wrapper. Let `forward` compute what the other method computes, the loss say.
+    Call the wrapper itself. What another method computes, the loss say, belongs in `forward`.
     """
 
     name = "ddp-bypassed"

@@ -16,7 +16,7 @@ BACKWARD = Word(rb"\.backward\(", file=rb"optim", run=True)
 
 
 class OptimizerNeverStepped(Rule):
-    """An optimizer gets gradients round by round and never makes a step.
+    """Gradients are computed in each round, and their optimizer never makes a step.
 
     ## Why it goes wrong
 
@@ -35,7 +35,7 @@ class OptimizerNeverStepped(Rule):
     hears = ("never-stepped",)
     examples = (
         Example(
-            title="the window is longer than the data",
+            title="a step after more batches than there are",
             bad="""
                 import torch
                 net = torch.nn.Linear(2, 1)
@@ -109,7 +109,7 @@ class OptimizerNeverStepped(Rule):
             """,
         ),
         NearMiss(
-            "code that is not here makes the step",
+            "the step is made where it cannot be seen",
             """
                 import operator
                 import torch
@@ -130,12 +130,12 @@ class OptimizerNeverStepped(Rule):
         yield diagnostic(
             self,
             event,
-            text("{optimizer} never makes a step: the gradients are thrown away", optimizer=optimizer),
-            text("this is never true here, and the step stands behind it")
+            text("{optimizer} never makes a step: the gradients move nothing", optimizer=optimizer),
+            text("this is never true here, and the step depends on it")
             if skipped
             else text("made here, and no step of it follows"),
             why=text("`backward` computes gradients; only `step` moves parameters"),
-            help=text("step at the last round too, or every fewer rounds")
+            help=text("step at the last round too, or after fewer rounds")
             if skipped
             else text("call `step()` after the backward"),
         )
@@ -231,8 +231,8 @@ class AccumulationNotScaled(Rule):
 
     ## Why it goes wrong
 
-    The gradients of each backward are added. The sum of the means over `n` parts is `n` times the mean over all of
-    them, and the step of plain gradient descent is `n` times as long.
+    The gradients of each backward are added. The sum of the means over `n` equal parts is `n` times the mean over
+    all of them, and the step of plain gradient descent is `n` times as long.
 
     ## What to do
 
@@ -287,7 +287,7 @@ class AccumulationNotScaled(Rule):
             """,
         ),
         NearMiss(
-            "an optimizer to which the scale is nothing",
+            "an optimizer to which the scale makes no difference",
             """
                 import torch
                 net, x, y = torch.nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8, 1)
@@ -336,5 +336,5 @@ class AccumulationNotScaled(Rule):
             why=text(
                 "a sum of `n` means is `n` times their mean, and so is the step of plain gradient descent"
             ),
-            help=text("divide this loss by the number of backward passes to one step"),
+            help=text("divide this loss by the number of backward passes per step"),
         )
