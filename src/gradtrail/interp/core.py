@@ -117,6 +117,7 @@ class Core:
         self.wrappers: dict[int, Instance] = {}  # DDP wrappers
         self.through_wrapper: dict[int, set[int]] = {}  # serials of what their forwards have given
         self.optimizers: dict[int, Instance] = {}
+        self.steps_in_loops: dict[int, Origin] = {}  # the first step in a loop of an optimizer
         self.in_loops: dict[int, Origin] = {}  # the first backward in a loop that reaches a leaf
         self.trained_in_loops: dict[int, Tensor] = {}  # leaves that a backward in a loop reaches, by serial
         self.waiting: dict[

@@ -342,6 +342,13 @@ class Libraries(Making, Copying, GradModes):
         if found is None or found[1] is not MISSING:
             return
         tensors = [one for one in map(self.settle, found[0]) if type(one) is Tensor]
+        if tensors and all(one.grad is None for one in tensors):
+            earlier = next(
+                (self.in_loops[one.serial] for one in tensors if one.serial in self.in_loops), None
+            )
+            if earlier is not None:
+                steps = self.steps_of([earlier], frame)
+                self.tell("clip-of-nothing", node, frame, None, certainty="wrong", trail=steps, of="")
         states = [state_of(one.grad) for one in tensors]
         if states and all(type(state) is Spent for state in states):
             steps = self.steps_of([state.step for state in states[:1] if state is not None], frame)

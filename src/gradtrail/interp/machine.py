@@ -57,7 +57,7 @@ class Machine(Reaching):
         self.losses, self.forwards, self.last_backward = {}, {}, 0
         self.followers, self.followers_used, self.sharers = {}, {}, {}
         self.optimizers, self.in_loops, self.moved, self.addends = {}, {}, set(), {}
-        self.waiting, self.unfrozen, self.trained_in_loops = {}, {}, {}
+        self.waiting, self.unfrozen, self.trained_in_loops, self.steps_in_loops = {}, {}, {}, {}
         self.behaviours, self.trained_in_mode, self.skipped, self.taken = {}, {}, {}, set()
         self.taken_for_roots, self.taken_for_numbers, self.roots_cut_off = {}, {}, False
         self.kept, self.growing, self.retained, self.evaluated, self.wrappers = {}, {}, {}, {}, {}
@@ -91,6 +91,7 @@ class Machine(Reaching):
         self.tell_never_stepped(frame)
         self.tell_shared_parameters(frame)
         self.tell_idle(frame)
+        self.tell_no_backward(frame)
 
     def _within(self, steps: int, name: str, work: Callable[[], Any]) -> None:
         """Do `work` until it is done, its path ends, or its budget is spent."""

@@ -54,6 +54,21 @@ class Stepping(Replicas):
                       trail=self.steps_of([built.at, self.in_loops[reached[0].serial]], frame),
                       optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
 
+    def tell_no_backward(self, frame: Frame) -> None:
+        """Steps in a loop of a program in which no backward is ever called."""
+        if self.unseen_backward or self.unknown_reach or self.limits_told or self.last_backward:
+            return
+        for instance in self.steppers.values():
+            built = instance.state.get("built")
+            step = self.steps_in_loops.get(instance.serial)
+            if step is None or instance.opened or not isinstance(built, Built) or not built.complete:
+                continue
+            held = [one for group in built.groups for one in group]
+            if held and all(one.grad is None and one.requires == YES and not one.many for one in held):
+                where = step.frame or frame
+                self.tell("step-without-backward", step.node, where, None, certainty="wrong",
+                          trail=self.steps_of([built.at], frame), optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
     def _skipped_step(self, instance: Instance) -> tuple[Any, Frame] | None:
         """The condition that has kept an optimizer's step from being made, where it is known."""
         for node, frame in self.skipped.values():
@@ -89,7 +104,10 @@ class Stepping(Replicas):
 
     def tell_idle(self, frame: Frame) -> None:
         """Optimizers of which no backward reaches anything, while what it reaches is in none."""
-        trained = [one for one in self.trained_in_loops.values() if one.parameter is True]
+        made = min((one.serial for one in self.optimizers.values()), default=0)
+        trained = [
+            one for one in self.trained_in_loops.values() if one.parameter is True or one.serial < made
+        ]
         left_out = [one for one in trained if one.serial not in self.optimized]
         if self.unseen_backward or self.unknown_reach or self.limits_told or not left_out:
             return
@@ -150,6 +168,8 @@ class Stepping(Replicas):
     def hear_step(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
         """At a step: gradients that are gone, or that are a sum of means."""
         super().hear_step(instance, held, node, frame)
+        if first_loop(frame) is not None:
+            self.steps_in_loops.setdefault(instance.serial, self.origin("step-taken", node, frame))
         self._tell_cleared(instance, held, node, frame)
         self._tell_sum_of_means(instance, held, node, frame)
         self._tell_unfrozen(instance, frame)

@@ -253,16 +253,17 @@ class ClipAfterStep(Rule):
 
 
 class ClipOfNothing(Rule):
-    """Gradients are clipped by way of an iterator that is used up.
+    """Gradients are clipped where there are none.
 
     ## Why it goes wrong
 
     `parameters()` gives a generator, which can be walked once. When the optimizer has taken it, clipping finds nothing,
-    with no more than a warning.
+    with no more than a warning. Nor does it find anything between `zero_grad()` and the backward.
 
     ## What to do
 
-    Keep a list, `params = list(model.parameters())`, or call `parameters()` again.
+    Keep a list, `params = list(model.parameters())`, or call `parameters()` again. Clip between the backward and the
+    step.
     """
 
     name = "clip-of-nothing"
@@ -290,6 +291,32 @@ class ClipOfNothing(Rule):
             """,
             proof="net.weight.grad.norm().item() > 2",
         ),
+        Example(
+            title="before the backward",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                norms = []
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    norms.append(torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0))  # error
+                    net(torch.ones(4, 2)).pow(2).mean().backward()  # cause
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                norms = []
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    norms.append(torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0))
+                    optimizer.step()
+            """,
+            proof="all(norm == 0 for norm in norms)",
+        ),
     )
     near_misses = (
         NearMiss(
@@ -305,6 +332,16 @@ class ClipOfNothing(Rule):
     )
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        if not event.fields["of"]:
+            yield diagnostic(
+                self,
+                event,
+                text("nothing is clipped here: there are no gradients"),
+                text("the gradients were cleared, and the backward comes later"),
+                why=text("clipping changes the gradients that are there, once"),
+                help=text("clip between the backward and the step"),
+            )
+            return
         yield diagnostic(
             self,
             event,

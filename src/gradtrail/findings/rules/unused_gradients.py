@@ -338,3 +338,92 @@ class AccumulationNotScaled(Rule):
             ),
             help=text("divide this loss by the number of backward passes per step"),
         )
+
+
+class StepWithoutBackward(Rule):
+    """An optimizer makes its steps, and no backward is ever called.
+
+    ## Why it goes wrong
+
+    `step` moves each parameter by its `.grad`. Without a backward there is none, and a step skips what has none.
+
+    ## What to do
+
+    Call `loss.backward()` before the step.
+    """
+
+    name = "step-without-backward"
+    severity = "warning"
+    words = (Word(rb"\.step\(", file=rb"optim", run=True),)
+    hears = ("step-without-backward",)
+    examples = (
+        Example(
+            title="backward is left out",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                first = net.weight.detach().clone()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    optimizer.step()  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                first = net.weight.detach().clone()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            proof="torch.equal(net.weight, first)",
+        ),
+    )
+    near_misses = (
+        NearMiss(
+            "gradients that the program writes itself",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    gradients = torch.autograd.grad(loss, list(net.parameters()))
+                    for parameter, gradient in zip(net.parameters(), gradients):
+                        parameter.grad = gradient
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "a closure that calls backward",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.LBFGS(net.parameters(), lr=0.1)
+                def closure():
+                    optimizer.zero_grad()
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    loss.backward()
+                    return loss
+                for _ in range(3):
+                    optimizer.step(closure)
+            """,
+        ),
+    )
+
+    def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
+        yield diagnostic(
+            self,
+            event,
+            text(
+                "no backward is ever called: this step of {optimizer} moves nothing",
+                optimizer=str(event.fields["optimizer"]),
+            ),
+            text("no parameter has a gradient"),
+            why=text("a step skips parameters whose `.grad` is None"),
+            help=text("call `backward()` on the loss before the step"),
+        )

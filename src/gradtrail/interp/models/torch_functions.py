@@ -303,7 +303,7 @@ def variable(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
     if type(wanted) is bool:
         result.requires, result.leaf = (YES if wanted else NO), LEAF
         if wanted:
-            result.steps = (m.origin("created", node, frame),)
+            result.steps = (m.origin("created", node, frame, (data,) if type(data) is Tensor else ()),)
     else:
         result.requires = MAYBE
     return result
