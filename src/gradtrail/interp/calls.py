@@ -69,7 +69,7 @@ _CHANGING = frozenset(
     """to cuda cpu xpu half double float bfloat16 type train eval apply load_state_dict backward retain_grad
     parameters named_parameters modules named_modules children named_children add_module register_parameter
     register_buffer append extend insert __setitem__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__
-    update clear pop popitem __delitem__ _apply __ipow__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__""".split()
+    update clear remove pop popitem __delitem__ _apply __ipow__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__""".split()
 )
 
 

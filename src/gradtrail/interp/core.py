@@ -15,12 +15,14 @@ from gradtrail.interp.journal import Journal
 from gradtrail.interp.project import NOTHING_GIVEN
 from gradtrail.interp.values import (
     ANY_LEAF,
+    CPU,
     MAYBE,
     UNKNOWN,
     YES,
     AtLeast,
     Instance,
     Iterator,
+    Library,
     Mapping,
     OneOf,
     Origin,
@@ -208,6 +210,15 @@ class Core:
         if (tensor.inference or off) and self.modes.entered_by is not None:
             tensor.steps = (self.modes.entered_by, origin)
         return tensor
+
+    def default_device(self) -> Any:
+        """Where a tensor is made of which nothing is said."""
+        return CPU if self.modes.default_device is None else self.modes.default_device
+
+    def new_handle(self, node: Any, frame: Frame) -> Instance:
+        """What registering a hook gives: by it the hook is removed."""
+        path = "torch.utils.hooks.RemovableHandle"
+        return Instance(Library(path), path, self.serial(), self.origin("made", node, frame, cls="handle"))
 
     def unknown_tensor(self, node: Any, frame: Frame, kind: str = "unknown") -> Tensor:
         """A value that is certainly a tensor, with no fact known."""

@@ -439,6 +439,8 @@ class Loops(Statements):
             joined = value if mapping.rest is MISSING else self.join(mapping.rest, value)
             self.heap.put(mapping, "rest", joined)
         else:
+            if self.arms > mapping.arms and known not in mapping.entries:
+                self.heap.put(mapping, "perhaps", mapping.perhaps | {known})
             self.heap.put(mapping.entries, known, value)
 
     # Generators

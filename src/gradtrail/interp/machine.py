@@ -33,7 +33,19 @@ from gradtrail.interp.journal import Journal
 from gradtrail.interp.models import registry
 from gradtrail.interp.project import NOTHING_GIVEN, Given, Project, Space
 from gradtrail.interp.reaching import Reaching
-from gradtrail.interp.values import UNKNOWN, Class, Function, Instance, OneOf, Sequence, Tensor
+from gradtrail.interp.values import (
+    ANY_LEAF,
+    MAYBE,
+    NO,
+    PLAIN,
+    UNKNOWN,
+    Class,
+    Function,
+    Instance,
+    OneOf,
+    Sequence,
+    Tensor,
+)
 
 OnValue = Callable[[Any, Frame, Any], None]
 
@@ -154,6 +166,7 @@ class Machine(Reaching):
             self.quiet -= told_before
         receiver = made[0] if made else UNKNOWN
         self._take_for_example(receiver)
+        self._let_time_pass(receiver, space)
         for function in waiting:
             if not function.called:
                 first = [] if function.kind == "static" else [cls if function.kind == "class" else receiver]
@@ -173,6 +186,20 @@ class Machine(Reaching):
             self.heap.put(value.state, "example", True)
             for one in list(value.attributes.values()):
                 self._take_for_example(one)
+
+    def _let_time_pass(self, value: Any, space: Space) -> None:
+        """Other methods, of a class derived from it as well, may have been called since an object was made."""
+        for one in value.values if type(value) is OneOf else (value,):
+            if type(one) is not Instance:
+                continue
+            for name, held in list(one.attributes.items()):
+                if name in one.registered:
+                    continue
+                if name in space.written_later and (type(held) is Tensor or type(held) in PLAIN):
+                    self.heap.put(one.attributes, name, UNKNOWN)
+                elif type(held) is Tensor and held.requires == NO and held.parameter is False:
+                    self.heap.put(held, "requires", MAYBE)
+                    self.heap.put(held, "leaf", ANY_LEAF)
 
     def _entry(self, function: Function, first: list[Any], space: Space) -> None:
         """One function nobody calls, as an entry point; what it does to objects is taken back."""

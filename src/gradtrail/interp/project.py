@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradtrail.interp.examples import written_later
 from gradtrail.source.files import SourceFiles
 from gradtrail.source.outline import Wanted, parse_body
 from gradtrail.source.reading import Unreadable
@@ -42,6 +43,7 @@ class Space:
     """
 
     __slots__ = (
+        "_written_later",
         "_yields",
         "bodies",
         "classes",
@@ -72,6 +74,7 @@ class Space:
         self.symbols: dict[str, Any] = {}
         self.put_off: list[ast.FunctionDef] = []  # decorated functions that nobody has asked for yet
         self._yields: list[int] | None = None
+        self._written_later: frozenset[str] | None = None
         self.stars: list[str] = []  # files from which everything is imported, the last one first in rank
 
     def open(self, node: Any) -> bool:
@@ -86,6 +89,13 @@ class Space:
             node.end_lineno = node.body[-1].end_lineno
             node.end_col_offset = node.body[-1].end_col_offset
         return True
+
+    @property
+    def written_later(self) -> frozenset[str]:
+        """The attributes that the file assigns to outside of constructors."""
+        if self._written_later is None:
+            self._written_later = written_later(self.source.lines, self.tree)
+        return self._written_later
 
     def yields_in(self, node: Any) -> bool:
         """Whether the word `yield` stands in the rows of a definition: cheaper to ask than its tree."""
