@@ -8,7 +8,7 @@ from typing import Any
 from gradtrail.interp import budget
 from gradtrail.interp.expressions import Expressions, Rest, SliceValue
 from gradtrail.interp.frames import NORMAL, RETURN, Exits, Frame, PathEnds
-from gradtrail.interp.loops import has_yield
+from gradtrail.interp.loops import Suspended, has_yield
 from gradtrail.interp.statements import Lazy
 from gradtrail.interp.values import (
     FREE,
@@ -314,7 +314,7 @@ class Calls(Expressions):
                 return manager
             iterator = self.suspended(inner, function.node.body, lambda: None)
             if function.mode is not None:
-                iterator.generator = self._in_mode(iterator.generator, function.mode)
+                iterator.generator = Suspended(self._in_mode(iterator.generator, function.mode))
             return iterator
         result = self.run_body(function, inner)
         if not inner.captured:

@@ -20,6 +20,7 @@ from gradtrail.interp.values import (
     UNKNOWN,
     YES,
     AtLeast,
+    Device,
     Instance,
     Iterator,
     Library,
@@ -98,6 +99,7 @@ class Core:
         self.looking_ahead = False
         self.stand_ins: tuple[tuple[str, Any], ...] = ()  # what a branch has bound to one of several alike
         self.calls_open = 0  # calls of modules that are running
+        self.call_began = 0  # when the outermost of these began
         self.choices = 0  # how many values that are one of several are looked at, one after the other
         self.again = False  # a loop goes over a value that stands for several once more
         self.modes_before: list[tuple[Any, Any]] = []  # of the with-blocks whose manager is one of several
@@ -211,9 +213,10 @@ class Core:
             tensor.steps = (self.modes.entered_by, origin)
         return tensor
 
-    def default_device(self) -> Any:
+    def default_device(self) -> Device:
         """Where a tensor is made of which nothing is said."""
-        return CPU if self.modes.default_device is None else self.modes.default_device
+        chosen: Device | None = self.modes.default_device
+        return CPU if chosen is None else chosen
 
     def new_handle(self, node: Any, frame: Frame) -> Instance:
         """What registering a hook gives: by it the hook is removed."""

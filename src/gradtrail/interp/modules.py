@@ -537,6 +537,8 @@ class Modules(Trails):
     def m_call(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
+        if not self.calls_open:
+            self.call_began = self.count
         self.calls_open += 1
         try:
             result = self._call_module(module, args, keywords, node, frame)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradtrail.interp.callers import MARKS, called_without_graph
 from gradtrail.interp.examples import written_later
 from gradtrail.source.files import SourceFiles
 from gradtrail.source.outline import Wanted, parse_body
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _MOST_FOLDERS_UP = 6
+_MOST_BESIDE = 200
+"""Files of a folder in which callers are looked for."""
+
 _ALWAYS_LIBRARIES = frozenset(
     ("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "matplotlib", "sklearn")
 )
@@ -117,6 +121,7 @@ class Project:
         self._found: dict[tuple[str, str], str | None] = {}
         self._held: dict[str, frozenset[str]] = {}
         self._switching: dict[str, bool] = {}
+        self._without_graph: dict[str, frozenset[str]] = {}
         self._rows: tuple[str, list[int]] = ("", [])
         self._roots: dict[str, tuple[str, ...]] = {}
 
@@ -160,6 +165,22 @@ class Project:
             return self.files.data(filename)
         except Unreadable:
             return b""
+
+    def called_without_graph(self, filename: str) -> frozenset[str]:
+        """The names that a file, or one beside or above it, calls where no graph is recorded."""
+        folder = _folder(filename)
+        if folder not in self._without_graph:
+            texts = []
+            for one in (folder, os.path.dirname(folder)):
+                names = sorted(name for name in self.files.names_in(one) if name.endswith(".py"))
+                for data in (self.data(os.path.join(one, name)) for name in names[:_MOST_BESIDE]):
+                    if any(mark in data for mark in MARKS):
+                        texts.append(data.decode("utf-8", "replace"))
+            self._without_graph[folder] = called_without_graph(texts)
+        if filename.endswith(".py"):
+            return self._without_graph[folder]
+        own = called_without_graph([self.data(filename).decode("utf-8", "replace")])
+        return own | self._without_graph[folder]
 
     def switches_modes(self, filename: str) -> bool:
         """Whether a file may switch a mode of torch when it is imported."""

@@ -549,7 +549,7 @@ class Class:
         self.bases = bases
         self.members: dict[str, Any] = {}
         self.made = False
-        self.built_otherwise = any(type(base) is Class and base.built_otherwise for base in bases)
+        self.built_otherwise: bool = any(type(base) is Class and base.built_otherwise for base in bases)
         self.fields: tuple[tuple[str, Any], ...] | None = None  # of a dataclass
         self.resolution: tuple[Any, ...] = _resolution(self)
         self.lineage: tuple[Class, ...] = tuple(one for one in self.resolution if type(one) is Class)
@@ -583,9 +583,11 @@ class Class:
         for one in self.resolution:
             if started and type(one) is Class and name in one.members:
                 return one.members[name]
-            if started and type(one) is Library and one.path not in _PLAIN_BASES:
-                if name == "__init__" or (name in MODULE_METHODS and _is_layer(one.path)):
-                    return MISSING
+            library = one.path if started and type(one) is Library else ""
+            if library and library not in _PLAIN_BASES and name == "__init__":
+                return MISSING
+            if name in MODULE_METHODS and _is_layer(library):
+                return MISSING
             started = started or one is after
         return MISSING
 

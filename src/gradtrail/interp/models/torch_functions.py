@@ -13,7 +13,6 @@ from gradtrail.interp.operands import device_from, plain_size, plain_value
 from gradtrail.interp.values import (
     ANY_LEAF,
     BOOL,
-    CPU,
     FLOAT,
     INT,
     LEAF,
@@ -184,7 +183,8 @@ def _device(m: Any, values: dict[str, Any], like: Any, law: Any) -> Device | Non
     if device is None:
         if type(like) is Tensor and (law.shape == "like" or law.name.startswith("Tensor.new")):
             return like.device
-        return m.default_device()
+        default: Device = m.default_device()
+        return default
     return device_from(device)
 
 
