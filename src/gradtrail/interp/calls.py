@@ -8,7 +8,7 @@ from typing import Any
 from gradtrail.interp import budget
 from gradtrail.interp.expressions import Expressions, Rest, SliceValue
 from gradtrail.interp.frames import NORMAL, RETURN, Exits, Frame, PathEnds
-from gradtrail.interp.loops import has_yield
+from gradtrail.interp.loops import Suspended, has_yield
 from gradtrail.interp.statements import Lazy
 from gradtrail.interp.values import (
     FREE,
@@ -69,7 +69,7 @@ _CHANGING = frozenset(
     """to cuda cpu xpu half double float bfloat16 type train eval apply load_state_dict backward retain_grad
     parameters named_parameters modules named_modules children named_children add_module register_parameter
     register_buffer append extend insert __setitem__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__
-    update clear pop popitem __delitem__ _apply __ipow__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__""".split()
+    update clear remove pop popitem __delitem__ _apply __ipow__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__""".split()
 )
 
 
@@ -314,7 +314,7 @@ class Calls(Expressions):
                 return manager
             iterator = self.suspended(inner, function.node.body, lambda: None)
             if function.mode is not None:
-                iterator.generator = self._in_mode(iterator.generator, function.mode)
+                iterator.generator = Suspended(self._in_mode(iterator.generator, function.mode))
             return iterator
         result = self.run_body(function, inner)
         if not inner.captured:

@@ -15,12 +15,15 @@ from gradtrail.interp.journal import Journal
 from gradtrail.interp.project import NOTHING_GIVEN
 from gradtrail.interp.values import (
     ANY_LEAF,
+    CPU,
     MAYBE,
     UNKNOWN,
     YES,
     AtLeast,
+    Device,
     Instance,
     Iterator,
+    Library,
     Mapping,
     OneOf,
     Origin,
@@ -96,6 +99,7 @@ class Core:
         self.looking_ahead = False
         self.stand_ins: tuple[tuple[str, Any], ...] = ()  # what a branch has bound to one of several alike
         self.calls_open = 0  # calls of modules that are running
+        self.call_began = 0  # when the outermost of these began
         self.choices = 0  # how many values that are one of several are looked at, one after the other
         self.again = False  # a loop goes over a value that stands for several once more
         self.modes_before: list[tuple[Any, Any]] = []  # of the with-blocks whose manager is one of several
@@ -210,6 +214,16 @@ class Core:
         if (tensor.inference or off) and self.modes.entered_by is not None:
             tensor.steps = (self.modes.entered_by, origin)
         return tensor
+
+    def default_device(self) -> Device:
+        """Where a tensor is made of which nothing is said."""
+        chosen: Device | None = self.modes.default_device
+        return CPU if chosen is None else chosen
+
+    def new_handle(self, node: Any, frame: Frame) -> Instance:
+        """What registering a hook gives: by it the hook is removed."""
+        path = "torch.utils.hooks.RemovableHandle"
+        return Instance(Library(path), path, self.serial(), self.origin("made", node, frame, cls="handle"))
 
     def unknown_tensor(self, node: Any, frame: Frame, kind: str = "unknown") -> Tensor:
         """A value that is certainly a tensor, with no fact known."""

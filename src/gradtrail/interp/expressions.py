@@ -134,9 +134,20 @@ class Expressions(Loops):
         args, keywords = self.arguments(node, frame)
         if type(value) is Library and value.path == "super" and len(args) == 2:
             first, receiver = args
-            if type(first) is Class or (type(first) is Library and type(receiver) is Instance):
+            if type(first) is Library and type(receiver) is Instance:
                 return Super(receiver, first)
+            return self.named_super(first, receiver, frame)
         return self.call(value, args, keywords, node, frame)
+
+    def named_super(self, first: Any, receiver: Any, frame: Frame) -> Any:
+        """`super(Net, self)`: a name that may have been bound to something else must be the class all the same."""
+        cls = receiver.cls if type(receiver) is Instance else receiver
+        lineage = cls.lineage if type(cls) is Class else ()
+        for one in first.values if type(first) is OneOf else (first,):
+            if type(one) is Class and (one in lineage or not lineage):
+                return Super(receiver, one)
+        here = self.bare_super(frame)
+        return here if type(here) is Super and here.receiver is receiver else UNKNOWN
 
     def bare_super(self, frame: Frame) -> Any:
         """`super()` of the method that `frame` runs."""
@@ -456,6 +467,7 @@ class Expressions(Loops):
 
     def e_dict(self, node: ast.Dict, frame: Frame) -> Any:
         result = Mapping(origin=self.origin("written-down", node, frame))
+        result.arms = self.arms
         for key_node, value_node in zip(node.keys, node.values, strict=False):
             value = self.evaluate(value_node, frame)
             if key_node is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradtrail.interp.custom_functions import CustomFunctions
 from gradtrail.interp.frames import Frame, PathEnds
+from gradtrail.interp.models import registry
 from gradtrail.interp.values import (
     HARMLESS,
     UNKNOWN,
@@ -100,6 +101,8 @@ class GradModes(CustomFunctions):
                 self.restore_modes(manager)
             elif "autocast" in (manager.library or ""):
                 self.heap.put(self.modes, "autocast", False)
+            elif "__exit__" in registry.OBJECT_METHODS.get(manager.library or "", {}):
+                self.call_method(manager, "__exit__", [], {}, node, frame)
             elif manager.library == "contextlib.contextmanager":
                 next(manager.state["generator"].generator, None)
             elif type(manager.cls) is Class and type(manager.cls.find("__exit__")) is Function:

@@ -25,6 +25,7 @@ from gradtrail.interp.values import (
     Saved,
     Sequence,
     Tensor,
+    is_in_place,
 )
 from gradtrail.laws import operations, shapes
 
@@ -269,7 +270,9 @@ class Graph(Tensors):
 
     def _call_hooks(self, tensor: Tensor, create: bool | None, node: Any, frame: Frame) -> None:
         """Hooks on a tensor are handed its gradient."""
-        for hook in tensor.hooks:
+        for hook, handle in tensor.hooks:
+            if not is_in_place(handle):
+                continue
             gradient = self.new_tensor(self.origin("gradient", node, frame))
             gradient.requires, gradient.leaf = (NO, LEAF) if create is False else (MAYBE, ANY_LEAF)
             gradient.shape, gradient.dtype, gradient.device = tensor.shape, tensor.dtype, tensor.device

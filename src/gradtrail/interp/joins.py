@@ -87,7 +87,7 @@ class Joiner:
             if first is Dtype:
                 return a if a.name == b.name else Dtype(None)
             if first is Array:
-                return a if a.dtype == b.dtype else Array(None)
+                return _arrays(a, b)
             if first is Some:
                 return a if a.type == b.type else _wider(a.type, b.type)
             if first is Bound and a.receiver is b.receiver and a.method == b.method:
@@ -122,8 +122,12 @@ class Joiner:
             return a if a == b else UNKNOWN
         if key == "opened":
             return a or b
-        if key in ("steps", "writes", "hooks"):
+        if key in ("steps", "writes"):
             return a if len(a) >= len(b) else b
+        if key == "perhaps":
+            return a | b
+        if key == "hooks":
+            return tuple(one for one in a or () if one in (b or ()))
         return self.join(a, b)
 
     def tensors(self, a: Tensor, b: Tensor) -> Tensor:
@@ -217,6 +221,15 @@ class Joiner:
         if len(values) > _MOST_ALTERNATIVES:
             return _unknown_of(*values)
         return values[0] if len(values) == 1 else OneOf(tuple(values))
+
+
+def _arrays(a: Array, b: Array) -> Array:
+    """An array that is `a` or `b`."""
+    if a.dtype == b.dtype and a.may_be_number == b.may_be_number:
+        return a
+    joined = Array(a.dtype if a.dtype == b.dtype else None)
+    joined.may_be_number = a.may_be_number or b.may_be_number
+    return joined
 
 
 def _unknown_of(*values: Any) -> Unknown:

@@ -34,6 +34,8 @@ class Keeping(Copies):
         if begun is None or made is None or tensor.requires != YES or tensor.leaf & LEAF or tensor.many:
             return
         known = self.kept.setdefault((id(origin.node), id(container)), [])
+        if self.calls_open and made.serial > self.call_began:
+            return  # a layer's own list of intermediate results, which is gone when the call is over
         if made.serial <= begun and not self.modes.inference_mode and len(known) < _MOST_KEPT:
             known.append(_Kept(tensor, container, origin))
 
@@ -41,10 +43,13 @@ class Keeping(Copies):
         """Tensors that loops have put into lists with their graphs, and that no backward has taken from there."""
         if not self._follows_all():
             return
-        told: set[int] = set()
+        places: dict[int, list[list[_Kept]]] = {}
         for (place, _), kept in self.kept.items():
-            if kept and place not in told and self._is_of_no_use(kept):
-                told.add(place)
+            if kept:
+                places.setdefault(place, []).append(kept)
+        for lists in places.values():
+            if all(map(self._is_of_no_use, lists)):
+                kept = lists[0]
                 tensor, _, origin = kept[-1]
                 where = origin.frame or frame
                 self.tell(

@@ -490,6 +490,7 @@ class Libraries(Making, Copying, GradModes):
             known = (
                 type(instance.cls) is Class
                 and not instance.cls.opaque
+                and not instance.cls.built_otherwise
                 and type(instance.cls.find("__init__")) is Function
             )
             instance.state["begun"] = known  # until Module.__init__ has run, nothing can be registered
@@ -646,7 +647,7 @@ class Libraries(Making, Copying, GradModes):
                 return rows.items, rows.rest
             return None
         if kind is Array:
-            return (), Array(value.dtype)
+            return (), value.item()
         if kind is Instance:
             if value.library == "torch.utils.data.DataLoader":
                 return (), data_models.batches(self, value, node, frame)

@@ -50,6 +50,28 @@ class Supply:
         self.counts = counts
 
 
+class Suspended:
+    """A generator that is asked for its values one by one: Python refuses when it is at work already."""
+
+    __slots__ = ("_at_work", "_values")
+
+    def __init__(self, values: Generator[Any, None, None]) -> None:
+        self._values = values
+        self._at_work = False
+
+    def __iter__(self) -> Suspended:
+        return self
+
+    def __next__(self) -> Any:
+        if self._at_work:
+            raise PathEnds
+        self._at_work = True
+        try:
+            return next(self._values)
+        finally:
+            self._at_work = False
+
+
 class _Outline:
     """What the rounds of a loop have written so far: by location, and how often the last round wrote what anew."""
 
@@ -286,8 +308,9 @@ class Loops(Statements):
         known = items[: budget.ROUNDS_OF_LOOP] if len(items) > budget.ITEMS_OF_LOOP else items
         for item in known:
             yield item, True
-        if rest is MISSING:
+        if known is not items:
             yield self.heap.joiner.all_of(items), False
+        if rest is MISSING:
             return
         counted = type(rest) is Supply and rest.counts
         for _ in range(max(budget.ROUNDS_OF_LOOP - len(known), 1) + counted):
@@ -439,6 +462,8 @@ class Loops(Statements):
             joined = value if mapping.rest is MISSING else self.join(mapping.rest, value)
             self.heap.put(mapping, "rest", joined)
         else:
+            if self.arms > mapping.arms and known not in mapping.entries:
+                self.heap.put(mapping, "perhaps", mapping.perhaps | {known})
             self.heap.put(mapping.entries, known, value)
 
     # Generators
@@ -446,7 +471,7 @@ class Loops(Statements):
     def suspended(self, frame: Frame, body: list[ast.stmt], modes: Callable[[], Any]) -> Iterator:
         """A generator that has not started."""
         iterator = Iterator((), MISSING, "generator")
-        iterator.generator = self._coroutine(frame, body, modes)
+        iterator.generator = Suspended(self._coroutine(frame, body, modes))
         return iterator
 
     def _coroutine(

@@ -33,9 +33,31 @@ from gradtrail.interp.journal import Journal
 from gradtrail.interp.models import registry
 from gradtrail.interp.project import NOTHING_GIVEN, Given, Project, Space
 from gradtrail.interp.reaching import Reaching
-from gradtrail.interp.values import UNKNOWN, Class, Function, Instance, OneOf, Sequence, Tensor
+from gradtrail.interp.values import (
+    ANY_LEAF,
+    MAYBE,
+    NO,
+    PLAIN,
+    UNKNOWN,
+    Class,
+    Function,
+    Instance,
+    Mapping,
+    OneOf,
+    Sequence,
+    Tensor,
+)
 
 OnValue = Callable[[Any, Frame, Any], None]
+
+
+_HANG_ON_CALLERS = frozenset(
+    (
+        "numpy-requires-grad", "leaf-in-place", "leaf-view-in-place", "multi-view-in-place", "array-times-tensor",
+        "out-requires-grad", "deepcopy-non-leaf", "serialize-non-leaf", "no-grad-view-in-place",
+    )
+)  # fmt: skip
+"""What torch refuses when grad mode is on, and does when it is off."""
 
 
 class Machine(Reaching):
@@ -155,6 +177,7 @@ class Machine(Reaching):
             self.quiet -= told_before
         receiver = made[0] if made else UNKNOWN
         self._take_for_example(receiver)
+        self._let_time_pass(receiver, space)
         for function in waiting:
             if not function.called:
                 first = [] if function.kind == "static" else [cls if function.kind == "class" else receiver]
@@ -168,12 +191,29 @@ class Machine(Reaching):
             for one in value.values:
                 self._take_for_example(one)
         elif type(value) is Sequence:
-            for one in value.items:
+            for one in (*value.items, value.rest):
+                self._take_for_example(one)
+        elif type(value) is Mapping:
+            for one in (*value.entries.values(), value.rest):
                 self._take_for_example(one)
         elif type(value) is Instance and value.state.get("example") is not True:
             self.heap.put(value.state, "example", True)
-            for one in list(value.attributes.values()):
+            for one in (*list(value.attributes.values()), value.state.get("rest")):
                 self._take_for_example(one)
+
+    def _let_time_pass(self, value: Any, space: Space) -> None:
+        """Other methods, of a class derived from it as well, may have been called since an object was made."""
+        for one in value.values if type(value) is OneOf else (value,):
+            if type(one) is not Instance:
+                continue
+            for name, held in list(one.attributes.items()):
+                if name in one.registered:
+                    continue
+                if name in space.written_later and (type(held) is Tensor or type(held) in PLAIN):
+                    self.heap.put(one.attributes, name, UNKNOWN)
+                elif type(held) is Tensor and held.requires == NO and held.parameter is False:
+                    self.heap.put(held, "requires", MAYBE)
+                    self.heap.put(held, "leaf", ANY_LEAF)
 
     def _entry(self, function: Function, first: list[Any], space: Space) -> None:
         """One function nobody calls, as an entry point; what it does to objects is taken back."""
@@ -189,12 +229,23 @@ class Machine(Reaching):
 
         library = first[0].library if first and type(first[0]) is Instance else None
         around = registry.ENTRIES.get(library or "", {}).get(function.name)
-        self._within(
-            allowed,
-            function.name,
-            call if around is None else lambda: around(self, first[0], function, frame, call),
-        )
+        work = call if around is None else lambda: around(self, first[0], function, frame, call)
+        told = len(self.journal.events)
+        self._within(allowed, function.name, work)
         self.steps_left -= self.steps
+        self.heap.undo()
+        if any(event.kind in _HANG_ON_CALLERS for event in self.journal.events[told:]):
+            self._without_graph(function, work, told, space)
+
+    def _without_graph(self, function: Function, work: Callable[[], Any], told: int, space: Space) -> None:
+        """Take back what torch refuses only with a graph, where a caller is seen that works without one."""
+        if function.name not in self.project.called_without_graph(space.filename):
+            return
+        events = self.journal.events
+        events[told:] = [event for event in events[told:] if event.kind not in _HANG_ON_CALLERS]
+        self.heap.push()
+        self.modes.grad_mode = None
+        self._within(self._allowance(), function.name, work)
         self.heap.undo()
 
     def _allowance(self) -> int:

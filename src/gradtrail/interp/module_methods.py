@@ -40,20 +40,11 @@ class ModuleMethods(Modules):
         if handler is not None:
             return handler(self, module, args, keywords, node, frame)
         if name in _HOOKS:
-            hooks = module.state.get("hooks") or ()
-            self.heap.put(
-                module.state,
-                "hooks",
-                (
-                    *hooks,
-                    (
-                        _HOOKS[name],
-                        args[0] if args else keywords.get("hook"),
-                        self.origin("hooked", node, frame),
-                    ),
-                ),
-            )
-            return Instance(Library("torch.utils.hooks.RemovableHandle"), None, self.serial(), module.origin)
+            handle = self.new_handle(node, frame)
+            hook = args[0] if args else keywords.get("hook")
+            one = (_HOOKS[name], hook, self.origin("hooked", node, frame), handle)
+            self.heap.put(module.state, "hooks", (*(module.state.get("hooks") or ()), one))
+            return handle
         if name in (
             "to",
             "cuda",

@@ -36,6 +36,7 @@ from gradtrail.interp.values import (
     Some,
     Tensor,
     Unknown,
+    is_in_place,
 )
 from gradtrail.laws import dtypes, kept, modules, shapes
 from gradtrail.laws.modules import ModuleLaw
@@ -99,10 +100,10 @@ class Modules(Trails):
     # Making
 
     def new_parameter(self, node: Any, frame: Frame, kind: str = "parameter") -> Tensor:
-        """A fresh Parameter on the CPU."""
+        """A fresh Parameter on the default device."""
         tensor = self.new_tensor(self.origin(kind, node, frame))
         tensor.requires, tensor.leaf, tensor.parameter = YES, LEAF, True
-        tensor.dtype, tensor.device, tensor.conj = self.modes.default_dtype, CPU, False
+        tensor.dtype, tensor.device, tensor.conj = self.modes.default_dtype, self.default_device(), False
         return tensor
 
     def make_layer(
@@ -178,7 +179,7 @@ class Modules(Trails):
                 self.register(instance, name, given, "buffer")
                 continue
             buffer = self.new_tensor(self.origin("buffer", node, frame))
-            buffer.requires, buffer.leaf, buffer.device = NO, LEAF, CPU
+            buffer.requires, buffer.leaf, buffer.device = NO, LEAF, self.default_device()
             buffer.dtype = "int64" if name == "num_batches_tracked" else self.modes.default_dtype
             self._at_options(buffer, values)
             self.register(instance, name, buffer, "buffer")
@@ -536,6 +537,8 @@ class Modules(Trails):
     def m_call(
         self, module: Instance, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame
     ) -> Any:
+        if not self.calls_open:
+            self.call_began = self.count
         self.calls_open += 1
         try:
             result = self._call_module(module, args, keywords, node, frame)
@@ -554,7 +557,7 @@ class Modules(Trails):
         forward = module.cls.find("forward") if type(module.cls) is Class else MISSING
         if "forward" in module.attributes:
             forward = module.attributes["forward"]
-        hooks = module.state.get("hooks") or ()
+        hooks = [one[:3] for one in module.state.get("hooks") or () if is_in_place(one[3])]
         for kind, hook, origin in hooks:
             if kind == "before":
                 self.call(hook, [module, Sequence("tuple", tuple(args))], {}, origin.node, origin.frame)

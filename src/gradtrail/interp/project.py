@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradtrail.interp.callers import MARKS, called_without_graph
+from gradtrail.interp.examples import written_later
 from gradtrail.source.files import SourceFiles, there_is
 from gradtrail.source.outline import Wanted, parse_body
 from gradtrail.source.reading import Unreadable
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _MOST_FOLDERS_UP = 6
+_MOST_BESIDE = 200
+"""Files of a folder in which callers are looked for."""
+
 _ALWAYS_LIBRARIES = frozenset(
     ("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "matplotlib", "sklearn")
 )
@@ -42,6 +47,7 @@ class Space:
     """
 
     __slots__ = (
+        "_written_later",
         "_yields",
         "bodies",
         "classes",
@@ -72,6 +78,7 @@ class Space:
         self.symbols: dict[str, Any] = {}
         self.put_off: list[ast.FunctionDef] = []  # decorated functions that nobody has asked for yet
         self._yields: list[int] | None = None
+        self._written_later: frozenset[str] | None = None
         self.stars: list[str] = []  # files from which everything is imported, the last one first in rank
 
     def open(self, node: Any) -> bool:
@@ -86,6 +93,13 @@ class Space:
             node.end_lineno = node.body[-1].end_lineno
             node.end_col_offset = node.body[-1].end_col_offset
         return True
+
+    @property
+    def written_later(self) -> frozenset[str]:
+        """The attributes that the file assigns to outside of constructors."""
+        if self._written_later is None:
+            self._written_later = written_later(self.source.lines, self.tree)
+        return self._written_later
 
     def yields_in(self, node: Any) -> bool:
         """Whether the word `yield` stands in the rows of a definition: cheaper to ask than its tree."""
@@ -107,6 +121,7 @@ class Project:
         self._found: dict[tuple[str, str], str | None] = {}
         self._held: dict[str, frozenset[str]] = {}
         self._switching: dict[str, bool] = {}
+        self._without_graph: dict[str, frozenset[str]] = {}
         self._rows: tuple[str, list[int]] = ("", [])
         self._roots: dict[str, tuple[str, ...]] = {}
 
@@ -150,6 +165,22 @@ class Project:
             return self.files.data(filename)
         except Unreadable:
             return b""
+
+    def called_without_graph(self, filename: str) -> frozenset[str]:
+        """The names that a file, or one beside or above it, calls where no graph is recorded."""
+        folder = _folder(filename)
+        if folder not in self._without_graph:
+            texts = []
+            for one in (folder, os.path.dirname(folder)):
+                names = sorted(name for name in self.files.names_in(one) if name.endswith(".py"))
+                for data in (self.data(os.path.join(one, name)) for name in names[:_MOST_BESIDE]):
+                    if any(mark in data for mark in MARKS):
+                        texts.append(data.decode("utf-8", "replace"))
+            self._without_graph[folder] = called_without_graph(texts)
+        if filename.endswith(".py"):
+            return self._without_graph[folder]
+        own = called_without_graph([self.data(filename).decode("utf-8", "replace")])
+        return own | self._without_graph[folder]
 
     def switches_modes(self, filename: str) -> bool:
         """Whether a file may switch a mode of torch when it is imported."""

@@ -782,6 +782,7 @@ class Statements(Core):
         bases = tuple(base.receiver if type(base) is Bound else base for base in bases)
         bases = tuple(Library(self.canonical(base.path)) if type(base) is Library else base for base in bases)
         cls = Class(node.name, node, frame.space, bases)
+        cls.built_otherwise = cls.built_otherwise or self._is_built_otherwise(cls, frame)
         if cls.library is None and (self.given.modules or self.given.optimizers):
             path = f"{dotted_name(frame.space.filename)}.{node.name}"
             declared = self.canonical(path)
@@ -804,6 +805,15 @@ class Statements(Core):
         if frame.function is None and not frame.owner:
             frame.space.classes.append(cls)
         return cls
+
+    def _is_built_otherwise(self, cls: Class, frame: Frame) -> bool:
+        """Whether code of the program's own may run before the `__init__` of a class."""
+        for keyword in cls.node.keywords:
+            value = self.evaluate(keyword.value, frame)
+            plain = type(value) is Library and value.path in ("abc.ABCMeta", "type")
+            if keyword.arg == "metaclass" and not plain:
+                return True
+        return bool(cls.node.decorator_list) or any("__init_subclass__" in one.members for one in cls.lineage)
 
     def class_decorator(self, cls: Class, decorator: ast.expr, frame: Frame) -> None:
         raise NotImplementedError

@@ -90,12 +90,14 @@ class Tensors(Moves):
     def tensor_binary(self, name: str, left: Any, right: Any, node: Any, frame: Frame) -> Any:
         """An operator with a tensor on at least one side."""
         if type(left) is Tensor:
-            if type(right) is Array and name[2:-2] not in ("eq", "ne"):
+            if type(right) is Array and not right.may_be_number and name[2:-2] not in ("eq", "ne"):
                 self.to_numpy(left, node, frame, "operator")
             return self.apply(name, [left, right], {}, node, frame)
         if may_be_tensor(left):
             return self.doubtful_result(right, node, frame)
         if type(left) is Array:
+            if left.may_be_number:
+                return self.doubtful_result(right, node, frame)
             if name == "__truediv__":
                 self.to_numpy(right, node, frame, "operator")
             elif name in _OF_ARRAYS and right.requires == YES:
@@ -225,9 +227,10 @@ class Tensors(Moves):
             elif key == "**":
                 bound.doubt = True
             values[key] = value
+        unread = self._unread(row, values)
         for marked in row.tensors:
             name = marked.rstrip("*")
-            if name not in values:
+            if name not in values or name in unread:
                 continue
             value = self.settle(values[name])
             if marked is not name and marked[-1] == "*" and type(value) is not Tensor:
@@ -240,6 +243,14 @@ class Tensors(Moves):
                 bound.doubt = True
             values[name] = value
         return bound
+
+    def _unread(self, row: Operation, values: dict[str, Any]) -> tuple[str, ...]:
+        """The arguments that the other arguments of a call tell the operation to pass over."""
+        switch, when_on, when_off = operations.UNREAD.get(row.name, ("", (), ()))
+        if not switch:
+            return ()
+        on = self.truth(values.get(switch, row.defaults.get(switch)))
+        return when_on if on else when_off if on is False else when_on + when_off
 
     def _gather_tensors(self, name: str, value: Any, bound: Bound, node: Any, frame: Frame) -> None:
         if type(value) is Unknown:

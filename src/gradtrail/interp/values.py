@@ -321,10 +321,11 @@ def edge_of(tensor: Tensor) -> Node | Tensor | None:
 class Array:
     """A numpy array. dtype is a name or None; `memory` is equal for what shares it.
 
-    `sources` are the tensors whose values it was made of: no gradient goes back to them.
+    `sources` are the tensors whose values it was made of: no gradient goes back to them. `may_be_number`: an item
+    of an array that may have one dimension only, so that it may be a number of numpy's.
     """
 
-    __slots__ = ("dtype", "memory", "shape", "sources")
+    __slots__ = ("dtype", "may_be_number", "memory", "shape", "sources")
 
     def __init__(
         self, dtype: str | None = None, shape: tuple[int | None, ...] | None = None, memory: Any = None
@@ -333,6 +334,13 @@ class Array:
         self.shape = shape
         self.memory: Any = memory if memory is not None else self
         self.sources: tuple[Tensor, ...] = ()
+        self.may_be_number = False
+
+    def item(self) -> Array:
+        """What iteration gives."""
+        item = Array(self.dtype, self.shape[1:] if self.shape else None)
+        item.may_be_number = not item.shape
+        return item
 
 
 class Sequence:
@@ -363,9 +371,13 @@ class Sequence:
 
 
 class Mapping:
-    """A dict. heap: entries (by known key), rest (values under keys that are not known)."""
+    """A dict. heap: entries (by known key), rest (values under keys that are not known), perhaps.
 
-    __slots__ = ("default", "entries", "origin", "rest")
+    `perhaps` has the keys that were set in a branch which may not have been taken; `arms` is how many of these
+    were open when it was made.
+    """
+
+    __slots__ = ("arms", "default", "entries", "origin", "perhaps", "rest")
 
     def __init__(
         self,
@@ -375,6 +387,8 @@ class Mapping:
         origin: Origin | None = None,
     ) -> None:
         self.entries: dict[Any, Any] = entries if entries is not None else {}
+        self.perhaps: frozenset[Any] = frozenset()
+        self.arms = 0
         self.rest = rest
         self.default = default
         self.origin = origin  # where the program wrote it down
@@ -487,15 +501,34 @@ class Function:
         return f"<Function {self.name}>"
 
 
+MODULE_METHODS = frozenset(
+    """__init__ __call__ __setattr__ __getattr__ __delattr__ forward register_buffer register_parameter add_module
+    register_module get_submodule set_submodule get_parameter get_buffer apply cuda cpu type float double half
+    bfloat16 to_empty to register_full_backward_pre_hook register_backward_hook register_full_backward_hook
+    register_forward_pre_hook register_forward_hook state_dict load_state_dict parameters named_parameters buffers
+    named_buffers children named_children modules named_modules train eval requires_grad_ zero_grad share_memory
+    extra_repr compile""".split()
+)
+"""What nn.Module itself answers, before the classes that stand behind it among the bases."""
+
+
+def _is_layer(path: str) -> bool:
+    return path.startswith("torch.nn.") and not path.startswith(("torch.nn.functional", "torch.nn.utils"))
+
+
 _PLAIN_BASES = ("object", "abc.ABC", "typing.Generic", "typing.Protocol")
 """Library classes that bring nothing to what derives from them."""
 
 
 class Class:
-    """A class of the project. `bases` are Class or Library or Unknown; `members` its namespace."""
+    """A class of the project. `bases` are Class or Library or Unknown; `members` its namespace.
+
+    `built_otherwise`: a metaclass, a decorator or an `__init_subclass__` may do something before `__init__`.
+    """
 
     __slots__ = (
         "bases",
+        "built_otherwise",
         "declared",
         "fields",
         "library",
@@ -516,6 +549,7 @@ class Class:
         self.bases = bases
         self.members: dict[str, Any] = {}
         self.made = False
+        self.built_otherwise: bool = any(type(base) is Class and base.built_otherwise for base in bases)
         self.fields: tuple[tuple[str, Any], ...] | None = None  # of a dataclass
         self.resolution: tuple[Any, ...] = _resolution(self)
         self.lineage: tuple[Class, ...] = tuple(one for one in self.resolution if type(one) is Class)
@@ -536,18 +570,23 @@ class Class:
     def find(self, name: str, after: Class | None = None) -> Any:
         """The member `name` of the class or its bases, after the class `after` in the lineage.
 
-        MISSING as well when the `__init__` of a library class comes first: it goes on by itself, or does not.
+        MISSING as well when a library class that has one comes first: it goes on by itself, or does not.
         """
         if after is None:
-            for one in self.lineage:
-                if name in one.members:
+            for one in self.resolution:
+                if type(one) is Class and name in one.members:
                     return one.members[name]
+                if type(one) is Library and name in MODULE_METHODS and _is_layer(one.path):
+                    return MISSING
             return MISSING
         started = False
         for one in self.resolution:
             if started and type(one) is Class and name in one.members:
                 return one.members[name]
-            if started and name == "__init__" and type(one) is Library and one.path not in _PLAIN_BASES:
+            library = one.path if started and type(one) is Library else ""
+            if library and library not in _PLAIN_BASES and name == "__init__":
+                return MISSING
+            if name in MODULE_METHODS and _is_layer(library):
                 return MISSING
             started = started or one is after
         return MISSING
@@ -614,6 +653,11 @@ class Instance:
 
     def __repr__(self) -> str:
         return f"<Instance of {getattr(self.cls, 'name', self.library)} {self.serial}>"
+
+
+def is_in_place(handle: Instance) -> bool:
+    """Whether the hook that a handle stands for has certainly not been removed."""
+    return not handle.opened and not handle.state.get("removed")
 
 
 class Bound:

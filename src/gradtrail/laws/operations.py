@@ -105,6 +105,15 @@ GRADIENTS = ("yes", "zero", "no", "unimplemented")
 """Whether a gradient flows: "zero" has a grad_fn and a gradient of zeros, "unimplemented" has a grad_fn
 (mostly named NotImplemented) whose backward raises RuntimeError."""
 
+UNREAD: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "nn.functional.multi_head_attention_forward": (
+        "use_separate_proj_weight",
+        ("in_proj_weight",),
+        ("q_proj_weight", "k_proj_weight", "v_proj_weight"),
+    ),
+}
+"""Of operations with a switch: its name, and the arguments that are not read when it is on, and when it is off."""
+
 DTYPES = (
     "same",
     "promote",

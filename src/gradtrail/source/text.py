@@ -93,8 +93,11 @@ class SourceText:
         """
         if self._tree is None:
             code, bodies = outline(self.code, wanted)
-            self._tree = ast.parse(code, self.filename)
-            self.bodies = bodies
+            try:
+                self._tree = ast.parse(code, self.filename)
+                self.bodies = bodies
+            except SyntaxError:  # a string that goes on over rows without being quoted three times
+                self._tree = ast.parse(self.code, self.filename)
         return self._tree
 
     def let_go_of_tree(self) -> None:

@@ -255,6 +255,15 @@ def array_method(
     m: Any, value: Array, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame
 ) -> Any:
     """A method or operator of an array."""
+    result = _array_method(m, value, name, args, keywords, node, frame)
+    if type(result) is Array and result is not value and value.may_be_number:
+        result.may_be_number = all(one.may_be_number for one in args if type(one) is Array)
+    return result
+
+
+def _array_method(
+    m: Any, value: Array, name: str, args: Args, keywords: Keywords, node: Any, frame: Frame
+) -> Any:
     for one in args:
         one = m.settle(one)
         if type(one) is Tensor and name.startswith("__") and name not in ("__getitem__", "__setitem__"):

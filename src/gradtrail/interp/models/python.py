@@ -177,6 +177,7 @@ def _list(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 
 def _dict(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     result = Mapping()
+    result.arms = m.arms
     if args:
         value = m.settle(args[0])
         if type(value) is Mapping:
@@ -205,7 +206,9 @@ def _dict(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 
 
 def _defaultdict(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    return Mapping(default=args[0] if args else MISSING, origin=m.origin("written-down", node, frame))
+    result = Mapping(default=args[0] if args else MISSING, origin=m.origin("written-down", node, frame))
+    result.arms = m.arms
+    return result
 
 
 def _iter(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
@@ -614,8 +617,10 @@ def argument_group(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fra
 
 @method("argparse.ArgumentParser", "set_defaults")
 def set_defaults(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    for name, value in keywords.items():
-        m.heap.put(args[0].state["defaults"], name, value)
+    known = args[0].state.get("defaults")
+    if known is not None:  # else a class of the program, with an `__init__` that was not followed
+        for name, value in keywords.items():
+            m.heap.put(known, name, value)
     return None
 
 
@@ -910,9 +915,13 @@ def _mapping_method(
             "list", tuple(_key_value(one) for one in value.entries), MISSING if exact else UNKNOWN
         )
     if name == "values":
-        return Sequence("list", tuple(value.entries.values()), value.rest)
+        sure = tuple(item for one, item in value.entries.items() if one not in value.perhaps)
+        others = [item for one, item in value.entries.items() if one in value.perhaps]
+        return Sequence("list", sure, m.heap.joiner.all_of((*others, value.rest)) if others else value.rest)
     if name == "copy":
-        return Mapping(dict(value.entries), value.rest, value.default)
+        copied = Mapping(dict(value.entries), value.rest, value.default)
+        copied.perhaps, copied.arms = value.perhaps, m.arms
+        return copied
     if name == "clear":
         for one in list(value.entries):
             put(value.entries, one, MISSING)

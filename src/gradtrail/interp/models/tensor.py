@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gradtrail.interp.expressions import SliceValue
-from gradtrail.interp.frames import Frame
-from gradtrail.interp.models.registry import argument, tensor_attribute, tensor_method
+from gradtrail.interp.frames import Frame, PathEnds
+from gradtrail.interp.models.registry import argument, method, tensor_attribute, tensor_method
 from gradtrail.interp.operands import device_from
 from gradtrail.interp.values import (
     BOOL,
@@ -37,8 +37,13 @@ Args = list[Any]
 Keywords = dict[str, Any]
 
 
+_OF_BACKWARD = {"gradient", "retain_graph", "create_graph", "inputs", "**"}
+
+
 @tensor_method("backward")
 def backward(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    if not keywords.keys() <= _OF_BACKWARD:
+        raise PathEnds  # torch takes no other option, as `retain_variables` of its first releases
     tensor = args[0]
     gradient = argument(args, keywords, 1, "gradient")
     retain = argument(args, keywords, 2, "retain_graph")
@@ -161,8 +166,16 @@ def register_hook(m: Any, args: Args, keywords: Keywords, node: Any, frame: Fram
     if tensor.requires == NO:
         m.refuse("hook-of-untracked", node, frame, m.seen(tensor, node, frame, "no-grad"))
     if path == "register_hook" and len(args) > 1:
-        m.heap.put(tensor, "hooks", (*tensor.hooks, args[1]))
+        handle = m.new_handle(node, frame)
+        m.heap.put(tensor, "hooks", (*tensor.hooks, (args[1], handle)))
+        return handle
     return UNKNOWN
+
+
+@method("torch.utils.hooks.RemovableHandle", "remove", "__exit__")
+def remove(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    m.heap.put(args[0].state, "removed", True)
+    return None
 
 
 @tensor_method("type")

@@ -13,7 +13,6 @@ from gradtrail.interp.operands import device_from, plain_size, plain_value
 from gradtrail.interp.values import (
     ANY_LEAF,
     BOOL,
-    CPU,
     FLOAT,
     INT,
     LEAF,
@@ -184,7 +183,8 @@ def _device(m: Any, values: dict[str, Any], like: Any, law: Any) -> Device | Non
     if device is None:
         if type(like) is Tensor and (law.shape == "like" or law.name.startswith("Tensor.new")):
             return like.device
-        return CPU if m.modes.default_device is None else m.modes.default_device
+        default: Device = m.default_device()
+        return default
     return device_from(device)
 
 
@@ -688,6 +688,8 @@ def compiled(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
 def from_numpy(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     value = m.settle(args[0]) if args else UNKNOWN
     if type(value) is Tensor:
+        if m.again and value.origin.node is node:
+            return value  # the round before has put it where this one, of another item, would find an array
         m.refuse("from-numpy-of-tensor", node, frame, m.seen(value, node, frame))
     return m.make(path, args, keywords, node, frame)
 

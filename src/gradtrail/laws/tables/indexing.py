@@ -48,6 +48,6 @@ ROWS: dict[str, str] = {
     "shape=same",
     "take": "(self, index) new TakeBackward0 saves index self dtype=same shape=of-second",
     "take_along_dim": "(self, indices, dim=None) new GatherBackward0 saves self varies dtype=same",
-    "unravel_index": "(indices, shape:) plain outputs=many dtype=same function",
+    "unravel_index": "(indices, shape:) plain outputs=many dtype=int64 function",
     "where": "(condition, self?, other?) new WhereBackward0 saves condition shape=broadcast",
 }

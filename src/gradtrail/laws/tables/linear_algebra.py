@@ -116,7 +116,7 @@ ROWS: dict[str, str] = {
     "linalg.tensorinv": "(self, ind=2) new ReshapeAliasBackward0 saves result dtype=same function",
     "linalg.tensorsolve": "(self, other, dims=None) new ViewBackward0 saves result composite dtype=same "
     "function",
-    "linalg.vander": "(x, *, N=None) new CatBackward0 saves x dtype=same function",
+    "linalg.vander": "(x, *, N=None) new CatBackward0 saves x dtype=sum function",
     "linalg.vecdot": "(x, y, *, dim=-1) new saves x@y y@x composite dtype=promote function",
     "linalg.vector_norm": "(self, ord=2, dim=None, keepdim=False, *, dtype=None) new "
     "LinalgVectorNormBackward0 saves result self dtype=real shape=reduce function",
@@ -147,7 +147,7 @@ ROWS: dict[str, str] = {
     "svd_lowrank": "(A, q=6, niter=2, M?) new outputs=U,S,V saves A result1 result2 composite dtype=same "
     "function",
     "tensordot": "(a, b, dims=2) new ViewBackward0 saves a@b composite dtype=same function",
-    "trace": "(self) new TraceBackward0 dtype=same shape=scalar",
+    "trace": "(self) new TraceBackward0 dtype=sum shape=scalar",
     "triangular_solve": "(self, A, upper=True, transpose=False, unitriangular=False) new "
     "TriangularSolveBackward0 saves A result0 self outputs=solution,cloned_coefficient dtype=same shape=same",
     "vdot": "(self, other) new VdotBackward0 saves other@self self@other dtype=same shape=scalar",

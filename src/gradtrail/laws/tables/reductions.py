@@ -18,8 +18,8 @@ ROWS: dict[str, str] = {
     "shape=same",
     "cummin": "(self, dim:) new CumminBackward0 saves result1 self outputs=values,indices! dtype=same "
     "shape=same",
-    "cumprod": "(self, dim:, *, dtype=None) new CumprodBackward0 saves result self dtype=same shape=same",
-    "cumsum": "(self, dim:, *, dtype=None) new CumsumBackward0 dtype=same shape=same",
+    "cumprod": "(self, dim:, *, dtype=None) new CumprodBackward0 saves result self dtype=sum shape=same",
+    "cumsum": "(self, dim:, *, dtype=None) new CumsumBackward0 dtype=sum shape=same",
     "cumulative_trapezoid": "(y, x?, *, dx=1, dim=-1) new composite function",
     "diff": "(self, n=1, dim=-1, prepend?, append?) new SubBackward0 dtype=same",
     "dist": "(self, other, p=2) new DistBackward0 saves other result self shape=scalar",
@@ -37,8 +37,8 @@ ROWS: dict[str, str] = {
     " composite dtype=same function",
     "masked.argmax": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
     "masked.argmin": "(self, dim=None, *, keepdim=False, dtype=None, mask?) plain dtype=same function",
-    "masked.cumprod": "(self, dim:, *, dtype=None, mask?) new saves result composite dtype=sum function",
-    "masked.cumsum": "(self, dim:, *, dtype=None, mask?) new saves copy composite dtype=sum function",
+    "masked.cumprod": "(self, dim:, *, dtype=None, mask?) new saves result composite dtype=arg:dtype function",
+    "masked.cumsum": "(self, dim:, *, dtype=None, mask?) new saves copy composite dtype=arg:dtype function",
     "masked.log_softmax": "(self, dim:, *, dtype=None, mask?) new LogSoftmaxBackward0 saves result "
     "dtype=same shape=broadcast function",
     "masked.logaddexp": "(self, other, *, dtype=None, input_mask?, other_mask?) new saves copy composite "
@@ -50,12 +50,12 @@ ROWS: dict[str, str] = {
     "masked.median": "(self, dim=-1, *, keepdim=False, dtype=None, mask?) new saves copy composite "
     "dtype=same function",
     "masked.norm": "(self, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask?) new"
-    " LinalgVectorNormBackward0 saves result composite dtype=same function",
+    " LinalgVectorNormBackward0 saves result composite dtype=? function",
     "masked.normalize": "(self, ord:, dim:, *, eps=1e-12, dtype=None, mask?) new DivBackward0 saves self "
     "dtype=same shape=broadcast function",
-    "masked.softmax": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves result dtype=same "
+    "masked.softmax": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves result dtype=arg:dtype "
     "shape=broadcast function",
-    "masked.softmin": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves result dtype=same "
+    "masked.softmin": "(self, dim:, *, dtype=None, mask?) new SoftmaxBackward0 saves result dtype=arg:dtype "
     "shape=broadcast function",
     "masked.prod": "(self, dim=None, *, keepdim=False, dtype=None, mask?) maybe-same saves copy composite"
     " same=always dtype=sum function",
@@ -69,7 +69,7 @@ ROWS: dict[str, str] = {
     "shape=scalar overloads=other:maximum,dim@tensor:maximum,dim:max.dim",
     "max.dim": "(self, dim:, keepdim=False) new MaxBackward0 saves result1 outputs=values,indices! "
     "dtype=same shape=reduce",
-    "mean": "(self, dim=None, keepdim=False, *, dtype=None) new MeanBackward dtype=same shape=reduce",
+    "mean": "(self, dim=None, keepdim=False, *, dtype=None) new MeanBackward dtype=arg:dtype shape=reduce",
     "median": "(self, dim=None, keepdim=False) new MedianBackward0 saves result self dtype=same shape=scalar "
     "overloads=dim:median.dim",
     "median.dim": "(self, dim:, keepdim=False) new MedianBackward1 saves result1 outputs=values,indices! "
@@ -81,7 +81,7 @@ ROWS: dict[str, str] = {
     "mode": "(self, dim=-1, keepdim=False) new ModeBackward0 saves result1 outputs=values,indices!"
     " dtype=same",
     "msort": "(self) new SortBackward0 saves copy composite dtype=same shape=same",
-    "nanmean": "(self, dim=None, keepdim=False, *, dtype=None) new DivBackward0 saves self dtype=same "
+    "nanmean": "(self, dim=None, keepdim=False, *, dtype=None) new DivBackward0 saves self dtype=arg:dtype "
     "shape=reduce",
     "nanmedian": "(self, dim=None, keepdim=False) new NanmedianBackward0 saves result self dtype=same "
     "shape=scalar overloads=dim:nanmedian.dim",
