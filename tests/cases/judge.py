@@ -17,7 +17,7 @@ else:
     import tomli as tomllib
 
 HERE = Path(__file__).parent
-SETS = ("loud_one", "loud_two", "more")
+SETS = ("loud_one", "loud_two", "silent", "more")
 """The sets that gradtrail is measured by. The set `silent` is proven on torch, and not measured yet."""
 
 EXPECTED = HERE / "expected.toml"

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -44,9 +43,7 @@ class Memory:
 
     def __init__(self, arguments: Sequence[str], language: str) -> None:
         self._key = _key(arguments, language)
-        self._file = os.path.join(
-            _folder(), f"check-{zlib.crc32(self._key.encode('utf-8', 'replace')):08x}.txt"
-        )
+        self._file = os.path.join(_folder(), f"check-{_number(self._key):016x}.txt")
         self._seen: dict[str, str] = {}
         self._watches = False
 
@@ -122,6 +119,14 @@ def _key(arguments: Sequence[str], language: str) -> str:
         tuple(os.environ.get(name) for name in _ASKED), sys.version, _own_stamp(),
     )  # fmt: skip
     return repr(parts)
+
+
+def _number(key: str) -> int:
+    """A number that stands for a key, the same in every process; the key itself stands in the file."""
+    number = 14695981039346656037
+    for byte in key.encode("utf-8", "replace"):
+        number = (number ^ byte) * 1099511628211 % 2**64
+    return number
 
 
 def _own_stamp() -> tuple[int, int]:

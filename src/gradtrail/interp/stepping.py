@@ -127,7 +127,7 @@ class Stepping(Replicas):
                 where = built.at.frame or frame
                 reached = self.in_loops[left_out[0].serial]
                 self.tell("optimizer-idle", built.at.node, where, self.seen(left_out[0], reached.node, where),
-                          certainty="wrong", trail=self.steps_of([reached], frame),
+                          certainty="wrong", trail=self.steps_of([held[0].origin, reached], frame),
                           optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
 
     # What a backward leaves
