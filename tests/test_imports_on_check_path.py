@@ -46,8 +46,10 @@ gradtrail.integrations.torch_version
 gradtrail.interp
 gradtrail.interp.budget
 gradtrail.interp.calls
+gradtrail.interp.copies
 gradtrail.interp.core
 gradtrail.interp.custom_functions
+gradtrail.interp.estimators
 gradtrail.interp.events
 gradtrail.interp.expressions
 gradtrail.interp.frames
@@ -57,6 +59,7 @@ gradtrail.interp.graph
 gradtrail.interp.heap
 gradtrail.interp.joins
 gradtrail.interp.journal
+gradtrail.interp.keeping
 gradtrail.interp.libraries
 gradtrail.interp.loops
 gradtrail.interp.machine
@@ -74,14 +77,17 @@ gradtrail.interp.moves
 gradtrail.interp.operands
 gradtrail.interp.project
 gradtrail.interp.reaching
+gradtrail.interp.replicas
 gradtrail.interp.results
 gradtrail.interp.statements
+gradtrail.interp.stepping
 gradtrail.interp.tensors
 gradtrail.interp.trails
 gradtrail.interp.values
 gradtrail.interp.writes
 gradtrail.laws
 gradtrail.laws.devices
+gradtrail.laws.distributions
 gradtrail.laws.dtype_demands
 gradtrail.laws.dtypes
 gradtrail.laws.factories

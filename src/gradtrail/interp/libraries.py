@@ -691,7 +691,10 @@ class Libraries(Making, Copying, GradModes):
                 return INT
             return Bound(receiver, name)
         if kind is Dtype:
-            return BOOL
+            if name in ("is_floating_point", "is_complex") and receiver.name is not None:
+                kinds = {"is_floating_point": "floating", "is_complex": "complex"}
+                return dtypes.category(receiver.name) == kinds[name]
+            return BOOL if name.startswith("is_") else UNKNOWN
         if kind is Some and receiver.type == "object":
             return OPAQUE
         if kind is int or kind is float:
