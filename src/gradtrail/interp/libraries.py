@@ -739,7 +739,7 @@ class Libraries(Making, Copying, GradModes):
 
     def set_tensor_attribute(self, tensor: Tensor, name: str, value: Any, node: Any, frame: Frame) -> None:
         """`tensor.name = value`."""
-        if name in ("data", "grad"):
+        if name in ("data", "grad", "_grad"):
             self.doubt_kin(tensor)
         if name == "requires_grad":
             self.set_flag(tensor, value, node, frame, "=")
@@ -753,7 +753,7 @@ class Libraries(Making, Copying, GradModes):
             else:
                 for field in ("dtype", "device", "shape"):
                     self.heap.put(tensor, field, None)
-        elif name == "grad":
+        elif name in ("grad", "_grad"):
             self.heap.put(tensor, "grad", value)
             if value is not None:
                 self.reached.add(tensor.serial)
