@@ -219,8 +219,11 @@ class _Flows:
                 self.attached.append((signal, step))
 
     def _is_coefficient(self, tensor: Tensor) -> bool:
-        """Whether a tensor is made of learned values alone (a temperature), and not of data."""
-        sources = [one for one in ancestors(tensor) if not one.origin.parents]
+        """Whether a tensor is made of learned values alone (a temperature), and not of data or draws."""
+        behind = ancestors(tensor)
+        if any(one.origin.kind == "sampled" for one in behind):
+            return False
+        sources = [one for one in behind if not one.origin.parents]
         return bool(sources) and all(one.parameter is True or one.requires == YES for one in sources)
 
     def _stands_on(self, tensor: Tensor, other: Tensor) -> bool:

@@ -96,8 +96,8 @@ class Keeping(Copies):
         behind = [node.serial for node, sure in reach([tensor.node]).nodes.items() if sure]
         if any(started < one < begun for one in behind) and any(one > begun for one in behind):
             known = self.growing.setdefault(id(tensor.steps[-1].node), [])
-            if len(known) < _MOST_KEPT:
-                known.append(tensor)
+            known.append(tensor)
+            del known[1:-_MOST_KEPT]
 
     def tell_growing(self, frame: Frame) -> None:
         """Values that have grown from round to round, and that no backward has come by."""
@@ -155,8 +155,8 @@ class Keeping(Copies):
         """A loss function has given `tensor`."""
         if self.modes.grad_mode is True and tensor.requires == YES and first_loop(frame) is not None:
             known = self.losses.setdefault(id(node), [])
-            if len(known) < _MOST_KEPT:
-                known.append((tensor, node, frame))
+            known.append((tensor, node, frame))
+            del known[1:-_MOST_KEPT]  # the last rounds may do otherwise than the first
 
     def tell_unused_losses(self, frame: Frame) -> None:
         """Losses that no backward has come by, of what a module that is trained has given for them alone."""

@@ -698,7 +698,10 @@ class Libraries(Making, Copying, GradModes):
                 return INT
             return Bound(receiver, name)
         if kind is Dtype:
-            return BOOL
+            if name in ("is_floating_point", "is_complex") and receiver.name is not None:
+                kinds = {"is_floating_point": "floating", "is_complex": "complex"}
+                return dtypes.category(receiver.name) == kinds[name]
+            return BOOL if name.startswith("is_") else UNKNOWN
         if kind is Some and receiver.type == "object":
             return OPAQUE
         if kind is int or kind is float:
@@ -743,7 +746,7 @@ class Libraries(Making, Copying, GradModes):
 
     def set_tensor_attribute(self, tensor: Tensor, name: str, value: Any, node: Any, frame: Frame) -> None:
         """`tensor.name = value`."""
-        if name in ("data", "grad"):
+        if name in ("data", "grad", "_grad"):
             self.doubt_kin(tensor)
         if name == "requires_grad":
             self.set_flag(tensor, value, node, frame, "=")
@@ -757,7 +760,7 @@ class Libraries(Making, Copying, GradModes):
             else:
                 for field in ("dtype", "device", "shape"):
                     self.heap.put(tensor, field, None)
-        elif name == "grad":
+        elif name in ("grad", "_grad"):
             self.heap.put(tensor, "grad", value)
             if value is not None:
                 self.reached.add(tensor.serial)

@@ -570,8 +570,6 @@ class Modules(Trails):
             result = self.call(forward, args, keywords, node, frame)
         else:
             result = self.forward_of_layer(module, args, keywords, node, frame)
-        if backward is not None:
-            result = self._hooked(result, backward, node, frame)
         for kind, hook, origin in hooks:
             if kind == "forward":
                 given = self.call(
@@ -579,7 +577,7 @@ class Modules(Trails):
                 )
                 if given is not None and type(given) is not Unknown and type(given) is not OneOf:
                     result = given
-        return result
+        return result if backward is None else self._hooked(result, backward, node, frame)
 
     def _check_made_here(self, module: Instance, node: Any, frame: Frame) -> None:
         """A layer that this very forward has made, and that nothing keeps: it is another one in the next round."""

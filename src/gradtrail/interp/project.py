@@ -7,8 +7,6 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradtrail.interp.callers import MARKS, called_without_graph
-from gradtrail.interp.examples import written_later
 from gradtrail.source.files import SourceFiles, there_is
 from gradtrail.source.outline import Wanted, parse_body
 from gradtrail.source.reading import Unreadable
@@ -98,6 +96,8 @@ class Space:
     def written_later(self) -> frozenset[str]:
         """The attributes that the file assigns to outside of constructors."""
         if self._written_later is None:
+            from gradtrail.interp.examples import written_later
+
             self._written_later = written_later(self.source.lines, self.tree)
         return self._written_later
 
@@ -168,6 +168,8 @@ class Project:
 
     def called_without_graph(self, filename: str) -> frozenset[str]:
         """The names that a file, or one beside or above it, calls where no graph is recorded."""
+        from gradtrail.interp.callers import MARKS, called_without_graph
+
         folder = _folder(filename)
         if folder not in self._without_graph:
             texts = []

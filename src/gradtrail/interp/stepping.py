@@ -48,6 +48,8 @@ class Stepping(Replicas):
             reached = [one for one in held if one.serial in self.in_loops]
             if not built.complete or not reached or any(one.serial in self.moved for one in held):
                 continue
+            if any(_is_moved_by_hand(one, self.in_loops[one.serial]) for one in reached):
+                continue
             skipped = self._skipped_step(instance)
             place, where = skipped if skipped is not None else (built.at.node, built.at.frame or frame)
             self.tell("never-stepped", place, where, None, certainty="wrong", skipped=skipped is not None,
@@ -318,6 +320,12 @@ def _is_batch(tensor: Tensor) -> bool:
     return tensor.requires == NO and (
         origin.kind == "batch" or (origin.fields or {}).get("op") in ("chunk", "split", "tensor_split")
     )
+
+
+def _is_moved_by_hand(tensor: Tensor, backward: Origin) -> bool:
+    """Whether the program has written a tensor itself since a backward, perhaps along its gradient."""
+    writes = tensor.storage.writes
+    return type(tensor.storage.version) is not int or (bool(writes) and writes[-1].serial > backward.serial)
 
 
 def _is_every_few(node: Any, frame: Frame) -> bool:

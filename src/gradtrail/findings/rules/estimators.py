@@ -85,6 +85,24 @@ class SampleForRsample(Rule):
     )
     near_misses = (
         NearMiss(
+            "an evolution strategy: how good each draw is, in relation to the others",
+            """
+                import torch
+
+                mean = torch.zeros(3, requires_grad=True)
+                optimizer = torch.optim.Adam([mean], lr=0.05)
+                for _ in range(3):
+                    dist = torch.distributions.Normal(mean, 1.0)
+                    drawn = dist.sample((10,))
+                    fitness = -(drawn - 1).pow(2).sum(-1)
+                    fitness = fitness - fitness.mean()
+                    loss = -(dist.log_prob(drawn).sum(-1) * fitness).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
             "the log-probability times the reward: no gradient of the draw is needed",
             """
                 import torch

@@ -65,6 +65,35 @@ class GraphKeptInList(Rule):
     )
     near_misses = (
         NearMiss(
+            "a list inside of a layer, and one call of it for a prediction",
+            """
+                import torch
+                from torch import nn
+
+
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
+
+                    def forward(self, x):
+                        outs = []
+                        for layer in self.layers:
+                            outs.append(layer(x))
+                        return torch.cat(outs, 1)
+
+
+                model = Net()
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                x, y = torch.randn(4, 2), torch.randn(4, 6)
+                for _ in range(4):
+                    optimizer.zero_grad()
+                    nn.functional.mse_loss(model(x), y).backward()
+                    optimizer.step()
+                print(model(x).data.max(1)[1])
+            """,
+        ),
+        NearMiss(
             "losses of a loader, added up for one backward",
             """
                 import torch
@@ -437,6 +466,25 @@ class LossUnused(Rule):
         ),
     )
     near_misses = (
+        NearMiss(
+            "a loss that later rounds add",
+            """
+                import torch
+                from torch import nn
+
+                net, aside = nn.Linear(3, 2), nn.Linear(2, 1)
+                optimizer = torch.optim.Adam([*net.parameters(), *aside.parameters()])
+                for epoch in range(6):
+                    for _ in range(2):
+                        h = net(torch.ones(4, 3))
+                        loss = nn.functional.mse_loss(h, torch.zeros(4, 2))
+                        extra = nn.functional.mse_loss(aside(h), torch.ones(4, 1))
+                        total = loss + 0.3 * extra if epoch >= 3 else loss
+                        optimizer.zero_grad()
+                        total.backward()
+                        optimizer.step()
+            """,
+        ),
         NearMiss(
             "another measure of an output that is trained",
             """

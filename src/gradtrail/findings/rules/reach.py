@@ -873,6 +873,22 @@ class OptimizerWithoutGradients(Rule):
     )
     near_misses = (
         NearMiss(
+            "gradients of a copy, handed to what is shared",
+            """
+                import torch
+
+                shared, local = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+                optimizer = torch.optim.RMSprop(shared.parameters())
+                for _ in range(3):
+                    local.load_state_dict(shared.state_dict())
+                    local.zero_grad()
+                    local(torch.ones(5, 3)).pow(2).mean().backward()
+                    for ours, theirs in zip(local.parameters(), shared.parameters()):
+                        theirs._grad = ours.grad
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
             "gradients that the program writes itself",
             """
                 import copy

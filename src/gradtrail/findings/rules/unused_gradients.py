@@ -86,6 +86,21 @@ class OptimizerNeverStepped(Rule):
     )
     near_misses = (
         NearMiss(
+            "steps that the program makes itself",
+            """
+                import torch
+
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    model(torch.ones(4, 2)).mean().backward()
+                    with torch.no_grad():
+                        for parameter in model.parameters():
+                            parameter.add_(parameter.grad, alpha=-0.1)
+            """,
+        ),
+        NearMiss(
             "one backward outside of any loop, to look at gradients",
             """
                 import torch

@@ -422,9 +422,14 @@ def replaced(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pa
     return args[0]
 
 
-@tensor_method(
-    "__bool__", "__contains__", "is_contiguous", "equal", "allclose", "is_floating_point", "is_complex"
-)
+@tensor_method("is_floating_point", "is_complex")
+def of_category(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    if type(args[0]) is not Tensor or args[0].dtype is None:
+        return BOOL
+    return dtypes.category(args[0].dtype) == path.rpartition("is_")[2].replace("_point", "")
+
+
+@tensor_method("__bool__", "__contains__", "is_contiguous", "equal", "allclose")
 def boolean(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     return BOOL
 

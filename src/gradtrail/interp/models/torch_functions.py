@@ -671,7 +671,15 @@ def numel(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
     return INT
 
 
-@calls("torch.is_floating_point", "torch.equal", "torch.allclose", "torch.is_complex")
+@calls("torch.is_floating_point", "torch.is_complex")
+def of_category(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    value = m.settle(args[0]) if args else UNKNOWN
+    return (
+        m.call_method(value, path.rpartition(".")[2], [], {}, node, frame) if type(value) is Tensor else BOOL
+    )
+
+
+@calls("torch.equal", "torch.allclose")
 def truth(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     return BOOL
 
