@@ -40,7 +40,8 @@ class Reaching(Stepping):
 
     def _is_missed(self, tensor: Tensor) -> bool:
         known = not tensor.many and not tensor.either and not tensor.part_of
-        return known and tensor.requires == YES and tensor.serial not in self.reached
+        follows = tensor.serial in self.followers  # it is moved by its average
+        return known and tensor.requires == YES and tensor.serial not in self.reached and not follows
 
     def _cut_before(self, tensor: Tensor) -> Origin | None:
         """The place where the way from the loss to a tensor was cut, if there is one that it can only be."""

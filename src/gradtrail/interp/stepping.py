@@ -197,11 +197,13 @@ class Stepping(Replicas):
             and tensor.serial not in self.optimized
             and tensor not in asked
         ]
-        if left_out:
+        built = instance.state.get("built")
+        if left_out and isinstance(built, Built):
             tensor, origin = left_out[0]
             where = origin.frame or frame
             self.tell("parameter-outside-optimizer", origin.node, where, self.seen(tensor, origin.node, where),
                       certainty="wrong", container="unfrozen", attribute="", number=len(left_out), module="",
+                      made=self.place(built.at.node, built.at.frame or frame) if len(builts) == 1 else None,
                       optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
 
     def _tell_sum_of_means(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
@@ -220,10 +222,11 @@ class Stepping(Replicas):
             if not alike or len(batches) != len(known):
                 continue
             of_one = first.batch.origin.kind != "batch"
-            if of_one or _is_every_few(node, frame):
+            if of_one or _every_few(node, frame):
                 where = first.origin.frame or frame
                 self.tell("sum-of-means", first.node, where, self.seen(tensor, node, frame), certainty="wrong",
-                          trail=self.steps_of([first.batch.origin, first.origin], frame), of_one=of_one)  # fmt: skip
+                          trail=self.steps_of([first.batch.origin, first.origin], frame), of_one=of_one,
+                          parts=_parts(first.batch.origin, frame) if of_one else _every_few(node, frame))  # fmt: skip
                 return
 
     # Layers of two modes
@@ -300,12 +303,45 @@ def _is_batch(tensor: Tensor) -> bool:
     )
 
 
-def _is_every_few(node: Any, frame: Frame) -> bool:
-    """Whether a call stands under a condition with a remainder: `if (i + 1) % 4 == 0`."""
+def _every_few(node: Any, frame: Frame) -> str:
+    """The number in the condition with a remainder that a call stands under: `4` of `if (i + 1) % 4 == 0`."""
     whole = frame.function.node if frame.function is not None else frame.space.tree
     part: Any
     for part in ast.walk(whole):
-        counts = type(part) is ast.If and any(type(one) is ast.Mod for one in ast.walk(part.test))
-        if counts and any(one is node for statement in part.body for one in ast.walk(statement)):
-            return True
-    return False
+        counts = [one for one in ast.walk(part.test) if type(one) is ast.BinOp] if type(part) is ast.If else []
+        number = next((one.right for one in counts if type(one.op) is ast.Mod), None)
+        if number is not None and any(one is node for statement in part.body for one in ast.walk(statement)):
+            return ast.unparse(number)
+    return ""
+
+
+def _parts(batch: Origin, frame: Frame) -> str:
+    """The number of the parts that `chunk` makes, as it is written in `frame`, where the step is; "" where it is not known."""
+    node, here = batch.node, batch.frame
+    if (batch.fields or {}).get("op") != "chunk" or type(node) is not ast.Call or here is None:
+        return ""
+    on_tensor = len(node.args) == 1 or (node.keywords and not node.args)
+    number = next((one.value for one in node.keywords if one.arg == "chunks"), None)
+    if number is None and node.args:
+        number = node.args[0 if on_tensor else -1] if len(node.args) < _TWO + on_tensor else None
+    while type(number) is ast.Name and here is not frame and here.caller is not None:
+        number, here = _handed(number.id, here), here.caller
+    if type(number) is ast.Constant or (type(number) in (ast.Name, ast.Attribute) and here is frame):
+        return ast.unparse(number)
+    return ""
+
+
+_TWO = 2
+
+
+def _handed(name: str, frame: Frame) -> Any:
+    """What the call of a function was handed for an argument, where the call is plain."""
+    function, call = frame.function, frame.call
+    if function is None or type(call) is not ast.Call or type(function.node) is ast.Lambda:
+        return None
+    names = [one.arg for one in (*function.node.args.posonlyargs, *function.node.args.args)]
+    names = names[1:] if names[:1] == ["self"] else names
+    given = [one.value for one in call.keywords if one.arg == name]
+    if not given and name in names and names.index(name) < len(call.args):
+        given = [call.args[names.index(name)]]
+    return given[0] if given and type(given[0]) is not ast.Starred else None

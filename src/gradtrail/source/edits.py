@@ -112,6 +112,11 @@ class Editor:
             return ""
         return self.code(found[0].place(found[1].func))
 
+    def called(self, place: Place | None) -> Place | None:
+        """What is called at `place`: `f` of `f(x)`."""
+        found = self._call(place)
+        return None if found is None else found[0].place(found[1].func)
+
     def argument(self, place: Place | None, wanted: int | str) -> Place | None:
         """An argument of the call at `place`, by position or by name."""
         found = self._call(place)
@@ -435,6 +440,70 @@ class Editor:
             if isinstance(one, _Function):
                 return None
         return None
+
+    def walked(self, place: Place | None) -> Place | None:
+        """What the loop at `place` goes over."""
+        found = self._around(place)
+        if found is None or not isinstance(found[1], (ast.For, ast.AsyncFor)):
+            return None
+        return found[0].place(found[1].iter)
+
+    def body(self, place: Place | None) -> tuple[Place, ...]:
+        """The statements that the one around `place` holds: those of its first block."""
+        found = self._around(place)
+        held = getattr(found[1], "body", ()) if found is not None else ()
+        return tuple(found[0].place(one) for one in held) if found is not None else ()
+
+    def returned(self, place: Place | None) -> str:
+        """What the last statement of the function around `place` returns, as it is written."""
+        found = self._around(self.function(place))
+        last = found[1].body[-1] if found is not None and isinstance(found[1], _Function) else None
+        if found is None or not isinstance(last, ast.Return) or last.value is None:
+            return ""
+        return self.code(found[0].place(last.value))
+
+    def is_alone_in(self, loop: Place | None, place: Place | None) -> bool:
+        """Whether the statement around `place` is all that the loop does."""
+        body = self.body(loop)
+        return len(body) == 1 and self.statement(place) == body[0]
+
+    def comes_once(self, place: Place | None) -> bool:
+        """Whether the statement around `place` runs once in its function: in no loop, or at one round of it alone."""
+        found = self._around(place)
+        if found is None:
+            return False
+        for one in found[0].above(found[1]):
+            if isinstance(one, ast.If) and any(isinstance(part, ast.Eq) for part in ast.walk(one.test)):
+                return not any(isinstance(part, ast.Mod) for part in ast.walk(one.test))
+            if isinstance(one, (ast.For, ast.AsyncFor, ast.While)):
+                return False
+            if isinstance(one, _Function):
+                break
+        return True
+
+    def times_read(self, place: Place | None, name: str) -> int:
+        """How often the function or module around `place` reads a name."""
+        layout, around = self._layout(place), self._around(self.function(place))
+        if layout is None:
+            return 0
+        root: ast.AST = layout.tree if around is None else around[1]
+        return sum(
+            isinstance(one, ast.Name) and one.id == name and not _is_stored(one) for one in ast.walk(root)
+        )
+
+    def is_known(self, place: Place | None, code: str) -> bool:
+        """Whether all names of the expression `code` have a value at `place`: in its function, or in the module."""
+        layout, wanted = self._layout(place), _names(code)
+        if layout is None or wanted is None:
+            return False
+        of_module = {
+            one.id
+            for one in ast.walk(layout.tree)
+            if isinstance(one, ast.Name)
+            and _is_stored(one)
+            and not any(isinstance(above, _Definition) for above in layout.above(one))
+        }
+        return all(name in of_module or self.is_bound(place, name) for name in wanted)
 
     def bound_in(self, place: Place | None) -> frozenset[str]:
         """The names that the statement at `place`, or what it holds, binds."""
@@ -802,6 +871,24 @@ class Editor:
             first = function.body[1]
         return self.before(layout.place(first), line)
 
+    def end_of(self, place: Place | None, line: str) -> Edits:
+        """The statement `line` at the end of the function around `place`, before what it returns."""
+        found = self._around(self.function(place))
+        if found is None or not isinstance(found[1], _Function):
+            return ()
+        layout, function = found[0], found[1]
+        last = function.body[-1]
+        leaves = [
+            one
+            for one in ast.walk(function)
+            if isinstance(one, (ast.Return, ast.Yield, ast.YieldFrom)) and one is not last
+        ]
+        if leaves:
+            return ()
+        if not isinstance(last, ast.Return):
+            return self.behind(layout.place(last), line)
+        return self.before(layout.place(last), line)
+
     def decorate(self, place: Place | None, decorator: str) -> Edits:
         """`decorator` as the last one above the function around `place`."""
         found = self._around(self.function(place))
@@ -1076,3 +1163,12 @@ def _written(path: str, statement: ast.Import | ast.ImportFrom) -> str:
         if statement.level == 0 and (path == whole or path.startswith(whole + ".")):
             return (alias.asname or alias.name) + path[len(whole) :]
     return ""
+
+
+def _names(code: str) -> frozenset[str] | None:
+    """The names in an expression; None for what is none."""
+    try:
+        tree = ast.parse(code, mode="eval")
+    except (SyntaxError, ValueError):
+        return None
+    return frozenset(one.id for one in ast.walk(tree) if isinstance(one, ast.Name))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 SAMPLE = Word(rb"\.sample\(", file=rb"distributions", run=True)
 
@@ -149,6 +154,10 @@ class SampleForRsample(Rule):
             help=text("draw with `rsample()`"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(text("draw with `rsample()`"), edit.rename_call(found.place, "sample", "rsample"))
+
 
 class AttachedAdvantage(Rule):
     """A log-probability is weighed by a factor that requires grad.
@@ -249,6 +258,21 @@ class AttachedAdvantage(Rule):
             help=text("use `{name}.detach()` here", name=name),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        right = event.fields["right"] is True
+        factor = edit.operand(found.place, right)
+        if factor is None:
+            own = edit.receiver(found.place)
+            given = [one for one in edit.arguments(found.place) if edit.code(one) != ""]
+            pair = given[:2] if len(given) > 1 else [own, *given]
+            factor = pair[right] if len(pair) > 1 else None
+        name = edit.code(factor)
+        made = edit.binding(found.place, name) if name.isidentifier() else None
+        if made is not None and edit.times_read(found.place, name) == 1 and edit.target(made) is not None:
+            factor = made
+        yield fix(text("stop the gradient at `{name}`", name=name), edit.after(factor, ".detach()"))
+
 
 class StraightThroughReversed(Rule):
     """A straight-through estimator that detaches the wrong term.
@@ -315,6 +339,21 @@ class StraightThroughReversed(Rule):
             why=text("a detached tensor adds to the value and nothing to the gradient"),
             help=text("detach the difference instead: `{name} + (... - {name}).detach()`", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        for copy, rest in ((False, True), (True, False)):
+            copied, difference = edit.operand(found.place, copy), edit.operand(found.place, rest)
+            plain = edit.take_off(copied, "detach")
+            if not plain and copied is not None and edit.receiver(copied, "data") is not None:
+                plain = edit.replace(copied, edit.code(edit.receiver(copied, "data")))
+            made = edit.binding(found.place, edit.code(copied)) if not plain else None
+            if made is not None and edit.code(edit.receiver(made, "detach")) == name_of(event):
+                plain = edit.replace(copied, name_of(event))
+            cut = edit.after(difference, ".detach()")
+            if plain and cut:
+                yield fix(text("detach the difference instead"), together(plain, cut))
+                return
 
 
 class TargetTrained(Rule):
@@ -391,3 +430,9 @@ class TargetTrained(Rule):
             why=text("the target of a temporal difference is a constant: only the estimate is to be moved"),
             help=text("use `{name}.detach()` here, or compute it under `torch.no_grad()`", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        target = edit.argument(found.place, "target") or edit.argument(found.place, 1)
+        name = edit.code(target)
+        yield fix(text("stop the gradient at `{name}`", name=name), edit.after(target, ".detach()"))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.carrying import carried_over, kept_without_graph
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 STEP = Word(rb"\.step\(\)", file=rb"\.backward\(", run=True)
 
@@ -140,6 +146,12 @@ class GraphKeptInList(Rule):
             why=text("a tensor that requires grad holds the graph that it was computed by"),
             help=text("collect `{name}.detach()`, or the number `{name}.item()`", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        kept = kept_without_graph(edit, found.place, name)
+        yield fix(text("collect `{name}` without its graph", name=name), kept)
 
 
 class GraphGrowsWithRounds(Rule):
@@ -308,6 +320,12 @@ class GraphGrowsWithRounds(Rule):
             help=text("add a number, with `item()`, or a tensor without history, with `detach()`"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        if len(edit.targets(found.place)) != 1:
+            return
+        yield fix(text("add it without its graph"), edit.after(edit.value(found.place), ".detach()"))
+
 
 class GraphWalkedAgain(Rule):
     """Every backward goes through the graphs of the rounds before once more.
@@ -386,6 +404,12 @@ class GraphWalkedAgain(Rule):
             why=text("a backward goes as far back as the graph goes"),
             help=text("detach what is carried from round to round, and leave retain_graph out"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name, cut = carried_over(found, edit)
+        freed = edit.drop_keyword(found.place, "retain_graph")
+        yield fix(text("carry `{name}` over without its graph", name=name), together(cut, freed))
 
 
 class LossUnused(Rule):

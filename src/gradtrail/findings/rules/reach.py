@@ -12,11 +12,12 @@ from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import Text, text
-from gradtrail.source.place import Edits
+from gradtrail.source.place import Edits, together
 from gradtrail.source.words import Word
 
 if TYPE_CHECKING:
     from gradtrail.source.edits import Editor
+    from gradtrail.source.place import Place
 
 STEP = Word(rb"\.step\(\)", file=rb"\.backward\(", run=True)
 
@@ -390,6 +391,16 @@ class ParameterOutsideOptimizer(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         kind, attribute = str(event.fields.get("container", "")), str(event.fields.get("attribute", ""))
+        if kind == "module":
+            title = text("load the values into the parameters that are there")
+            yield fix(title, _loaded(edit, found.place))
+            return
+        if kind == "unfrozen":
+            yield fix(text("hand over what is added"), _unfrozen(event, edit, found.place))
+            return
+        if kind == "tensor":
+            yield fix(text("wrap it in nn.Parameter"), _as_parameter(edit, found.place))
+            return
         if kind:
             yield fix(
                 text("register what `{name}` holds", name=attribute),
@@ -729,6 +740,10 @@ class ParameterNeverReached(Rule):
             )
         elif cut == "detached":
             yield fix(text("keep the graph here"), edit.take_off(at, "detach"))
+        elif cut == "sampled":
+            yield fix(text("draw with `rsample()`"), edit.rename_call(at, "sample", "rsample"))
+        elif cut == "zero" and event.fields["op"] == "round":
+            yield fix(text("pass the gradient on as it comes"), _straight_through(edit, at))
 
 
 class OptimizersShareParameters(Rule):
@@ -908,9 +923,8 @@ class OptimizerWithoutGradients(Rule):
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
-        name = name_of(event)
-        value = edit.argument(found.place, 0) or edit.inside(found.place, name)
-        yield fix(text("collect `{name}` without its graph", name=name), edit.after(value, ".detach()"))
+        loaded = edit.drop_keyword(step_at(found, "wrapped"), "assign")
+        yield fix(text("load the values into the parameters that are there"), loaded)
 
 
 def _added(event: Event, found: Diagnostic, edit: Editor) -> Edits:
@@ -936,3 +950,59 @@ def _of(event: Event) -> str:
     """What a container holds: Parameters themselves, or the modules that they belong to."""
     made = event.subject.facts.get("made-kind") if event.subject is not None else ""
     return {"parameter": "Parameter", "module-parameter": "Module"}.get(str(made), "")
+
+
+def _loaded(edit: Editor, place: Place) -> Edits:
+    """`model.load_state_dict(best.state_dict())` for `model = copy.deepcopy(best)`."""
+    model, value = edit.target(place), edit.value(place)
+    source = edit.argument(value, 0) if edit.callee(value).endswith("deepcopy") else value
+    code = edit.code(source)
+    if model is None or not edit.may_be_assigned(code):
+        return ()
+    return edit.replace(edit.statement(place), f"{edit.code(model)}.load_state_dict({code}.state_dict())")
+
+
+def _as_parameter(edit: Editor, place: Place) -> Edits:
+    """The plain tensor that the assignment around `place` keeps, as a Parameter."""
+    value = edit.value(place)
+    path, imports = edit.name_for(place, "torch.nn.Parameter")
+    plain = edit.receiver(value, "requires_grad_")
+    if plain is not None:
+        return (*edit.replace(value, f"{path}({edit.code(plain)})"), *imports)
+    wrapped = edit.around(value, f"{path}(")
+    return (*edit.drop_keyword(value, "requires_grad"), *wrapped, *imports) if wrapped else ()
+
+
+def _unfrozen(event: Event, edit: Editor, place: Place) -> Edits:
+    """The optimizer gets what is unfrozen at `place`, if it has a name there and that happens once."""
+    made: Place | None = event.fields["made"]
+    optimizer, name = edit.code(edit.target(made)), name_of(event)
+    if not optimizer or not (edit.function(made) == edit.function(place) or optimizer.startswith("self.")):
+        return ()
+    add = f'{optimizer}.add_param_group({{"params": '
+    loop = edit.loop(place)
+    walked = edit.walked(loop)
+    if edit.receiver(walked, "parameters") is not None and edit.is_alone_in(loop, place):
+        return edit.behind(loop, f"{add}{edit.code(walked)}}})") if edit.comes_once(loop) else ()
+    if edit.receiver(walked, "parameters") is not None or edit.receiver(walked, "named_parameters") is not None:
+        return edit.behind(place, f"{add}[{name}]}})") if edit.comes_once(loop) and name.isidentifier() else ()
+    owner = edit.code(edit.receiver(place, "requires_grad_"))
+    if not owner or not edit.comes_once(place):
+        return ()
+    given = f"[{owner}]" if owner == name else f"{owner}.parameters()"
+    return edit.behind(place, f"{add}{given}}})")
+
+
+def _straight_through(edit: Editor, place: Place) -> Edits:
+    """The value of the rounding at `place`, and the gradient of what is rounded."""
+    given, owner = edit.arguments(place), edit.receiver(place, "round")
+    inner = given[0] if given and edit.code(owner) == "torch" else owner
+    if len(given) != (inner is not owner) or inner is None:
+        return ()
+    code, target = edit.code(inner), edit.code(edit.target(place))
+    if code.isidentifier():
+        return edit.replace(place, f"({code} + ({edit.code(place)} - {code}).detach())")
+    if not edit.is_body(place) or not target.isidentifier():
+        return ()
+    rounded = f"{target} = {target} + ({target}.round() - {target}).detach()"
+    return together(edit.replace(place, code), edit.behind(place, rounded))

@@ -1,0 +1,39 @@
+"""Edits that let what is carried, kept or added go without its graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradtrail.source.place import Edits, Place
+
+if TYPE_CHECKING:
+    from gradtrail.findings.diagnostic import Diagnostic
+    from gradtrail.source.edits import Editor
+
+
+def detached_behind(carried: str, in_tuple: bool, at: Place | None, edit: Editor) -> Edits:
+    """`carried` cut off from its graph behind the statement around `at`."""
+    cut = f"tuple(one.detach() for one in {carried})" if in_tuple else f"{carried}.detach()"
+    return edit.behind(at, f"{carried} = {cut}")
+
+
+def carried_over(found: Diagnostic, edit: Editor) -> tuple[str, Edits]:
+    """What a statement on the way makes of its own value of the round before, and the edits that cut it off."""
+    for step in reversed(found.trail[:-1]):
+        for name in edit.targets(step.place):
+            if not edit.reads(edit.value(step.place), name) and not edit.unfold(step.place):
+                continue
+            in_tuple = "LSTM" in str(step.text)
+            here = edit.function(step.place) == edit.function(found.place)
+            if here or name.startswith("self."):
+                return name, detached_behind(name, in_tuple, found.place if here else step.place, edit)
+    return "", ()
+
+
+def kept_without_graph(edit: Editor, place: Place | None, name: str) -> Edits:
+    """`.detach()` behind the tensor that the call at `place` puts into a container, or the assignment around it."""
+    value = edit.argument(place, len(edit.arguments(place)) - 1) or edit.value(place)
+    items = edit.elements(value)
+    if len(items) == 1 and items[0] == value:
+        return edit.after(value, ".detach()")
+    return edit.after(edit.inside(value, name), ".detach()")
