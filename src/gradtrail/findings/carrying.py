@@ -37,3 +37,12 @@ def kept_without_graph(edit: Editor, place: Place | None, name: str) -> Edits:
     if len(items) == 1 and items[0] == value:
         return edit.after(value, ".detach()")
     return edit.after(edit.inside(value, name), ".detach()")
+
+
+def constant(edit: Editor, place: Place | None) -> Edits:
+    """The expression at `place` without its graph: where it is a name that nothing else reads, already where it is made."""
+    name = edit.code(place)
+    made = edit.binding(place, name) if name.isidentifier() else None
+    if made is not None and edit.times_read(place, name) == 1:
+        return edit.after(made, ".detach()")
+    return edit.after(place, ".detach()")

@@ -308,7 +308,9 @@ def _every_few(node: Any, frame: Frame) -> str:
     whole = frame.function.node if frame.function is not None else frame.space.tree
     part: Any
     for part in ast.walk(whole):
-        counts = [one for one in ast.walk(part.test) if type(one) is ast.BinOp] if type(part) is ast.If else []
+        counts = (
+            [one for one in ast.walk(part.test) if type(one) is ast.BinOp] if type(part) is ast.If else []
+        )
         number = next((one.right for one in counts if type(one.op) is ast.Mod), None)
         if number is not None and any(one is node for statement in part.body for one in ast.walk(statement)):
             return ast.unparse(number)
@@ -320,18 +322,15 @@ def _parts(batch: Origin, frame: Frame) -> str:
     node, here = batch.node, batch.frame
     if (batch.fields or {}).get("op") != "chunk" or type(node) is not ast.Call or here is None:
         return ""
-    on_tensor = len(node.args) == 1 or (node.keywords and not node.args)
-    number = next((one.value for one in node.keywords if one.arg == "chunks"), None)
-    if number is None and node.args:
-        number = node.args[0 if on_tensor else -1] if len(node.args) < _TWO + on_tensor else None
+    number: Any = next((one.value for one in node.keywords if one.arg == "chunks"), None)
+    position = 1 if ast.unparse(node.func) == "torch.chunk" else 0
+    if number is None and len(node.args) > position:
+        number = node.args[position]
     while type(number) is ast.Name and here is not frame and here.caller is not None:
         number, here = _handed(number.id, here), here.caller
     if type(number) is ast.Constant or (type(number) in (ast.Name, ast.Attribute) and here is frame):
         return ast.unparse(number)
     return ""
-
-
-_TWO = 2
 
 
 def _handed(name: str, frame: Frame) -> Any:

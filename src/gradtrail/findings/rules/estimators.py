@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gradtrail.findings.carrying import constant
 from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import diagnostic, fix, name_of
@@ -267,11 +268,7 @@ class AttachedAdvantage(Rule):
             given = [one for one in edit.arguments(found.place) if edit.code(one) != ""]
             pair = given[:2] if len(given) > 1 else [own, *given]
             factor = pair[right] if len(pair) > 1 else None
-        name = edit.code(factor)
-        made = edit.binding(found.place, name) if name.isidentifier() else None
-        if made is not None and edit.times_read(found.place, name) == 1 and edit.target(made) is not None:
-            factor = made
-        yield fix(text("stop the gradient at `{name}`", name=name), edit.after(factor, ".detach()"))
+        yield fix(text("stop the gradient at `{name}`", name=edit.code(factor)), constant(edit, factor))
 
 
 class StraightThroughReversed(Rule):
@@ -434,5 +431,4 @@ class TargetTrained(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         target = edit.argument(found.place, "target") or edit.argument(found.place, 1)
-        name = edit.code(target)
-        yield fix(text("stop the gradient at `{name}`", name=name), edit.after(target, ".detach()"))
+        yield fix(text("stop the gradient at `{name}`", name=edit.code(target)), constant(edit, target))

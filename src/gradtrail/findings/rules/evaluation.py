@@ -274,7 +274,9 @@ class EvaluationLeftOn(Rule):
                 text("call `train()` at the beginning of each round"), edit.before(edit.first_in(loop), line)
             )
         elif loop is None and edit.function(found.place) not in (None, edit.function(trained)):
-            yield fix(text("call `train()` after the evaluation"), _at_the_end(edit, found.place, model, line))
+            yield fix(
+                text("call `train()` after the evaluation"), _at_the_end(edit, found.place, model, line)
+            )
 
 
 _TRAINS = (".backward(", ".step(", "autograd", "requires_grad", ".grad")

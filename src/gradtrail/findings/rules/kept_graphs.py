@@ -365,7 +365,7 @@ class GraphWalkedAgain(Rule):
                     hidden = cell(hidden.detach()).tanh()
                     hidden.sum().backward()
             """,
-            proof="hidden.grad_fn.next_functions[0][0].next_functions[1][0] is not None",
+            proof="hidden.grad_fn is not None and hidden.grad_fn.next_functions[0][0].next_functions[1][0] is not None",
         ),
     )
     near_misses = (

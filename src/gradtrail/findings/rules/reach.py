@@ -984,8 +984,13 @@ def _unfrozen(event: Event, edit: Editor, place: Place) -> Edits:
     walked = edit.walked(loop)
     if edit.receiver(walked, "parameters") is not None and edit.is_alone_in(loop, place):
         return edit.behind(loop, f"{add}{edit.code(walked)}}})") if edit.comes_once(loop) else ()
-    if edit.receiver(walked, "parameters") is not None or edit.receiver(walked, "named_parameters") is not None:
-        return edit.behind(place, f"{add}[{name}]}})") if edit.comes_once(loop) and name.isidentifier() else ()
+    if (
+        edit.receiver(walked, "parameters") is not None
+        or edit.receiver(walked, "named_parameters") is not None
+    ):
+        return (
+            edit.behind(place, f"{add}[{name}]}})") if edit.comes_once(loop) and name.isidentifier() else ()
+        )
     owner = edit.code(edit.receiver(place, "requires_grad_"))
     if not owner or not edit.comes_once(place):
         return ()
