@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from gradtrail.source.place import Edits, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradtrail.findings.diagnostic import Diagnostic
     from gradtrail.source.edits import Editor
 
@@ -17,16 +19,21 @@ def detached_behind(carried: str, in_tuple: bool, at: Place | None, edit: Editor
     return edit.behind(at, f"{carried} = {cut}")
 
 
-def carried_over(found: Diagnostic, edit: Editor) -> tuple[str, Edits]:
-    """What a statement on the way makes of its own value of the round before, and the edits that cut it off."""
+def carried_over(found: Diagnostic, edit: Editor, tuples: Sequence[str] = ()) -> tuple[str, Edits]:
+    """What a statement on the way makes of its own value of the round before, and the edits that cut it off.
+
+    `tuples` are names that are known to hold several tensors.
+    """
     for step in reversed(found.trail[:-1]):
         for name in edit.targets(step.place):
             if not edit.reads(edit.value(step.place), name) and not edit.unfold(step.place):
                 continue
-            in_tuple = "LSTM" in str(step.text)
-            here = edit.function(step.place) == edit.function(found.place)
-            if here or name.startswith("self."):
-                return name, detached_behind(name, in_tuple, found.place if here else step.place, edit)
+            in_tuple = name in tuples or "LSTM" in str(step.text)
+            if edit.function(step.place) == edit.function(found.place):
+                return name, detached_behind(name, in_tuple, found.place, edit)
+            if name.startswith("self.") and not in_tuple and not edit.file_says(step.place, f"{name} = None"):
+                used = edit.inside(edit.value(step.place), name)
+                return name, edit.after(used, ".detach()")
     return "", ()
 
 

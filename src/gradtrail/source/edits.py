@@ -62,6 +62,8 @@ class Editor:
 
     def _laid_out(self, name: str) -> Layout | None:
         source = self._lookup(name)
+        if source is not None and source.cells is not None and source.is_repaired:
+            source = SourceText(name, b"", source.code)  # row by row the notebook without what IPython adds
         if source is None or source.is_repaired:
             return None
         try:
@@ -363,6 +365,11 @@ class Editor:
         around = self.function(place)
         code = layout.text if around is None else self.code(around)
         return any(word in code for word in words)
+
+    def file_says(self, place: Place | None, words: str) -> bool:
+        """Whether `words` stand anywhere in the file of `place`."""
+        layout = self._layout(place)
+        return layout is not None and words in layout.text
 
     def operand(self, place: Place | None, right: bool = False) -> Place | None:
         """The left operand of the operation at `place`, or the right one."""
@@ -814,6 +821,8 @@ class Editor:
         for number, one in enumerate(body):
             if isinstance(one, (ast.Import, ast.ImportFrom)):
                 last = one
+            elif isinstance(one, ast.Pass):  # what IPython adds, in a notebook
+                continue
             elif not (number == 0 and isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
                 break
             elif last is None:

@@ -407,7 +407,7 @@ class GraphWalkedAgain(Rule):
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
-        name, cut = carried_over(found, edit)
+        name, cut = carried_over(found, edit, event.fields["tuples"])
         freed = edit.drop_keyword(found.place, "retain_graph")
         yield fix(text("carry `{name}` over without its graph", name=name), together(cut, freed))
 
