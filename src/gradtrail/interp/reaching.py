@@ -62,7 +62,7 @@ class Reaching(Stepping):
         subject = self.seen(tensors[0], cut.node, cut.frame or frame)
         self.tell("never-reached", cut.node, cut.frame or frame, subject, certainty="wrong",
                   trail=self.steps_of([cut, built.at], frame), number=len(tensors), all=len(tensors) == held,
-                  cut=cut.kind, op=(cut.fields or {}).get("op", ""),
+                  cut=cut.kind, op=(cut.fields or {}).get("op", ""), cls=(cut.fields or {}).get("cls", ""),
                   optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
 
 

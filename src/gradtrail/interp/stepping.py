@@ -85,7 +85,18 @@ class Stepping(Replicas):
                 where = built.at.frame or frame
                 self.tell("optimizers-share", built.at.node, where, self.seen(left_out[0], built.at.node, where),
                           certainty="wrong", trail=self.steps_of([first.at], frame),
+                          module=self._module_of(left_out, where),
                           optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+    def _module_of(self, tensors: list[Tensor], frame: Frame) -> str:
+        """How the code of `frame` may call the module whose parameters are just these; "" where there is none."""
+        own = frame.receiver.attributes.values() if type(frame.receiver) is Instance else ()
+        for value in (*frame.names.values(), *own, *frame.space.names.values()):
+            if type(value) is Instance and value.registered:
+                inside = {one.serial for _, one in self.parameters_of(value)[0]}
+                if inside == {one.serial for one in tensors}:
+                    return self.name_in(value, frame)
+        return ""
 
     def tell_idle(self, frame: Frame) -> None:
         """Optimizers of which no backward reaches anything, while what it reaches is in none."""
@@ -229,6 +240,18 @@ class Stepping(Replicas):
                           parts=_parts(first.batch.origin, frame) if of_one else _every_few(node, frame))  # fmt: skip
                 return
 
+    def name_in(self, instance: Any, frame: Frame) -> str:
+        """How the code of `frame` may call an object: by a name, or as an attribute of its own object; else ""."""
+        if type(instance) is not Instance:
+            return ""
+        names = [name for name, value in frame.names.items() if value is instance]
+        if not names and type(frame.receiver) is Instance:
+            owned = frame.receiver.attributes.items()
+            names = [f"self.{name}" for name, value in owned if value is instance and "self" in frame.names]
+        if not names:
+            names = [name for name, value in frame.space.names.items() if value is instance]
+        return names[0] if names else ""
+
     # Layers of two modes
 
     def note_behaviour(self, module: Instance, given: Tensor) -> None:
@@ -261,7 +284,10 @@ class Stepping(Replicas):
                 and mode is not None
                 and mode.serial > begun
             ):
+                called = getattr(mode.node, "func", None)
+                model = self.known_value(getattr(called, "value", None), mode.frame or passed.frame)
                 self.tell("evaluation-left-on", mode.node, mode.frame or passed.frame, None, certainty="wrong",
+                          model=self.name_in(model, passed.frame),
                           trail=self.steps_of([mode, self.origin("trained", passed.node, passed.frame)], passed.frame))  # fmt: skip
 
 
@@ -320,7 +346,10 @@ def _every_few(node: Any, frame: Frame) -> str:
 def _parts(batch: Origin, frame: Frame) -> str:
     """The number of the parts that `chunk` makes, as it is written in `frame`, where the step is; "" where it is not known."""
     node, here = batch.node, batch.frame
-    if (batch.fields or {}).get("op") != "chunk" or type(node) is not ast.Call or here is None:
+    op = (batch.fields or {}).get("op")
+    if op == "split" and here is frame and type(node) is ast.Call:
+        return f"len({ast.unparse(node)})"
+    if op != "chunk" or type(node) is not ast.Call or here is None:
         return ""
     number: Any = next((one.value for one in node.keywords if one.arg == "chunks"), None)
     position = 1 if ast.unparse(node.func) == "torch.chunk" else 0

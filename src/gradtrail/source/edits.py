@@ -512,6 +512,10 @@ class Editor:
         }
         return all(name in of_module or self.is_bound(place, name) for name in wanted)
 
+    def names_of(self, code: str) -> frozenset[str]:
+        """The names in the expression `code`."""
+        return _names(code) or frozenset()
+
     def bound_in(self, place: Place | None) -> frozenset[str]:
         """The names that the statement at `place`, or what it holds, binds."""
         found = self._around(place)
@@ -789,7 +793,10 @@ class Editor:
     # Names
 
     def name_for(self, place: Place | None, path: str) -> tuple[str, Edits]:
-        """How the file of `place` may write what `path` names (`torch.nn.ModuleList`), and the import it lacks."""
+        """How the file of `place` may write what `path` names (`torch.nn.ModuleList`), and the import it lacks.
+
+        "" where it lacks the import and the name is taken.
+        """
         layout = self._layout(place)
         if layout is None:
             return "", ()
@@ -806,6 +813,8 @@ class Editor:
         if known:
             return min(known, key=len), ()
         module = path.partition(".")[0]
+        if any(_binds(one, module) for one in ast.walk(layout.tree)):
+            return "", ()
         return path, self._add_import(layout, f"import {module}")
 
     def _sees(self, layout: Layout, node: ast.stmt, place: Place) -> bool:
@@ -1047,7 +1056,7 @@ class Editor:
         found = self._around(place)
         target = None if found is None else _target(found[1])
         value = None if found is None else getattr(found[1], "value", None)
-        if found is None or target is None or value is None:
+        if found is None or value is None or not isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
             return ()
         layout = found[0]
         end = layout.span(layout.place(target))[1]
@@ -1181,3 +1190,12 @@ def _names(code: str) -> frozenset[str] | None:
     except (SyntaxError, ValueError):
         return None
     return frozenset(one.id for one in ast.walk(tree) if isinstance(one, ast.Name))
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    """Whether a node gives `name` a value of its own."""
+    if isinstance(node, ast.Name):
+        return node.id == name and _is_stored(node)
+    return (isinstance(node, ast.arg) and node.arg == name) or (
+        isinstance(node, _Definition) and node.name == name
+    )

@@ -400,5 +400,5 @@ class FollowerTrained(Rule):
 def _copied(edit: Editor, place: Place | None) -> Edits:
     """A deep copy of what stands at `place`."""
     path, imports = edit.name_for(place, "copy.deepcopy")
-    made = edit.around(place, f"{path}(")
+    made = edit.around(place, f"{path}(") if path else ()
     return (*made, *imports) if made else ()

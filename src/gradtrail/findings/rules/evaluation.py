@@ -265,18 +265,20 @@ class EvaluationLeftOn(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         model, trained = edit.receiver(found.place, "eval"), step_at(found, "trained")
-        line = f"{edit.code(model)}.train()"
-        loop = edit.loop(found.place)
+        line, loop = f"{edit.code(model)}.train()", edit.loop(found.place)
+        title = text("call `train()` at the beginning of each round")
         if model is None:
             return
-        if loop is not None and edit.function(loop) == edit.function(trained):
-            yield fix(
-                text("call `train()` at the beginning of each round"), edit.before(edit.first_in(loop), line)
-            )
-        elif loop is None and edit.function(found.place) not in (None, edit.function(trained)):
-            yield fix(
-                text("call `train()` after the evaluation"), _at_the_end(edit, found.place, model, line)
-            )
+        if edit.function(found.place) == edit.function(trained):
+            yield fix(title, edit.before(edit.first_in(loop), line))
+            return
+        known, batches = str(event.fields["model"]), edit.loop(trained)
+        if known:
+            yield fix(title, edit.before(batches, f"{known}.train()"))
+            yield fix(title, edit.before(edit.first_in(batches), f"{known}.train()"))
+        if loop is None:
+            ended = _at_the_end(edit, found.place, model, line)
+            yield fix(text("call `train()` after the evaluation"), ended)
 
 
 _TRAINS = (".backward(", ".step(", "autograd", "requires_grad", ".grad")

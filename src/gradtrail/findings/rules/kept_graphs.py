@@ -322,9 +322,12 @@ class GraphGrowsWithRounds(Rule):
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
-        if len(edit.targets(found.place)) != 1:
-            return
-        yield fix(text("add it without its graph"), edit.after(edit.value(found.place), ".detach()"))
+        value, targets = edit.value(found.place), edit.targets(found.place)
+        if len(targets) > 1:
+            items, name = edit.elements(value), name_of(event)
+            same = len(items) == len(targets) and name in targets
+            value = items[targets.index(name)] if same else None
+        yield fix(text("add it without its graph"), edit.after(value, ".detach()"))
 
 
 class GraphWalkedAgain(Rule):

@@ -11,6 +11,7 @@ from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
+from gradtrail.laws.distributions import REPARAMETERISED
 from gradtrail.laws.text import Text, text
 from gradtrail.source.place import Edits, together
 from gradtrail.source.words import Word
@@ -18,6 +19,8 @@ from gradtrail.source.words import Word
 if TYPE_CHECKING:
     from gradtrail.source.edits import Editor
     from gradtrail.source.place import Place
+
+_TWO = 2
 
 STEP = Word(rb"\.step\(\)", file=rb"\.backward\(", run=True)
 
@@ -740,8 +743,14 @@ class ParameterNeverReached(Rule):
             )
         elif cut == "detached":
             yield fix(text("keep the graph here"), edit.take_off(at, "detach"))
-        elif cut == "sampled":
+        elif cut == "sampled" and event.fields["cls"] in REPARAMETERISED:
             yield fix(text("draw with `rsample()`"), edit.rename_call(at, "sample", "rsample"))
+        elif cut == "zero" and callee.rpartition(".")[2] == "normal" and len(edit.arguments(at)) == _TWO:
+            path, imports = edit.name_for(at, "torch.distributions.Normal")
+            given = ", ".join(edit.code(edit.argument(at, number)) for number in range(_TWO))
+            drawn = edit.replace(at, f"{path}({given}).rsample()")
+            plain = edit.argument(at, _TWO - 1) is not None
+            yield fix(text("draw with `rsample()`"), (*drawn, *imports) if plain else ())
         elif cut == "zero" and event.fields["op"] == "round":
             yield fix(text("pass the gradient on as it comes"), _straight_through(edit, at))
 
@@ -839,6 +848,12 @@ class OptimizersShareParameters(Rule):
             why=text("an optimizer moves what it was handed, and nothing else"),
             help=text("hand it the parameters of the network that it is for"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        module = str(event.fields["module"])
+        owner = edit.receiver(found.place, "parameters") if module else None
+        yield fix(text("hand over the parameters"), edit.replace(owner, module))
 
 
 class OptimizerWithoutGradients(Rule):
@@ -1005,7 +1020,8 @@ def _straight_through(edit: Editor, place: Place) -> Edits:
     if len(given) != (inner is not owner) or inner is None:
         return ()
     code, target = edit.code(inner), edit.code(edit.target(place))
-    if code.isidentifier():
+    if "(" not in code:
+        code = code if code.isidentifier() else f"({code})"
         return edit.replace(place, f"({code} + ({edit.code(place)} - {code}).detach())")
     if not edit.is_body(place) or not target.isidentifier():
         return ()

@@ -368,7 +368,8 @@ class AccumulationNotScaled(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         number, loss = str(event.fields["parts"]), edit.receiver(found.place, "backward")
-        if loss is None or not number or not edit.is_known(found.place, number):
+        rebound = edit.bound_in(edit.loop(found.place)) & edit.names_of(number)
+        if loss is None or not number or rebound or not edit.is_known(found.place, number):
             return
         yield fix(
             text("divide this loss by the number of backward passes to one step"),
