@@ -172,7 +172,7 @@ class _Repair:
             line,
             str(finding.message),
             str(fix.title),
-            tuple(edit.content.strip() for edit in fix.edits),
+            tuple(edit.content for edit in fix.edits),
         )
 
     def _lookup(self, filename: str) -> SourceText | None:

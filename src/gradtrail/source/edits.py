@@ -8,6 +8,7 @@ stays as it is, to the character.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 
 from gradtrail.source.layout import Layout
@@ -510,7 +511,9 @@ class Editor:
             and _is_stored(one)
             and not any(isinstance(above, _Definition) for above in layout.above(one))
         }
-        return all(name in of_module or self.is_bound(place, name) for name in wanted)
+        return all(
+            name in of_module or name in dir(builtins) or self.is_bound(place, name) for name in wanted
+        )
 
     def names_of(self, code: str) -> frozenset[str]:
         """The names in the expression `code`."""

@@ -381,7 +381,8 @@ def _rest(edit: Editor, condition: Place) -> Edits:
     """What stands under the condition done once more behind the loop, where it is the step and no more."""
     done = [edit.code(one) for one in edit.body(condition)]
     loop = edit.loop(condition)
-    if loop is None or len(done) > _SHORT or not all(one.endswith(("step()", "zero_grad()")) for one in done):
+    known = all(one.endswith(("step()", "zero_grad()")) or "clip_grad_" in one for one in done)
+    if loop is None or len(done) > _SHORT or not known or any("\n" in one for one in done):
         return ()
     edits: Edits = ()
     for line in done:
@@ -389,4 +390,5 @@ def _rest(edit: Editor, condition: Place) -> Edits:
     return edits if len(edits) == len(done) else ()
 
 
-_SHORT = 3
+_SHORT = 4
+"""Statements of a step: clip, step, clear."""
