@@ -45,6 +45,11 @@ _Compound = (
 )
 
 
+_ROWS = ("with", "for", "body")
+_FREE = ("item", "made", "result", "the_item", "item_to_yield")
+"""Names for a value that is put aside."""
+
+
 class Editor:
     """Builds edits in the files that `lookup` knows by name."""
 
@@ -1001,6 +1006,43 @@ class Editor:
                 at = layout.row_start(row)
                 edits.append(Edit(layout.between(at, at), unit))
         return tuple(edits)
+
+    def yield_outside(self, place: Place | None) -> Edits:
+        """The `with` around `place` inside the loop that is all it holds, so that it ends before what the loop yields."""
+        found = self._around(place)
+        if found is None or not isinstance(found[1], ast.With) or len(found[1].items) != 1:
+            return ()
+        layout, block = found[0], found[1]
+        loop = block.body[0]
+        last = loop.body[-1] if isinstance(loop, ast.For) else None
+        given = last.value if isinstance(last, ast.Expr) else None
+        yields = [one for one in ast.walk(block) if isinstance(one, (ast.Yield, ast.YieldFrom))]
+        if len(block.body) != 1 or not isinstance(loop, ast.For) or yields != [given] or last is None:
+            return ()
+        rows = {block.lineno, loop.lineno, loop.body[0].lineno}
+        if not isinstance(given, ast.Yield) or given.value is None or loop.orelse or len(rows) != len(_ROWS):
+            return ()
+        if loop.lineno != block.lineno + 1 or not all(layout.is_alone(one) for one in (loop, *loop.body)):
+            return ()
+        indents = [layout.indent(row) for row in sorted(rows)]
+        if not (indents[1].startswith(indents[0]) and indents[2].startswith(indents[1])):
+            return ()
+        newline, head = layout.newline(), layout.source.line(block.lineno).strip()
+        name = next(one for one in _FREE if one not in layout.text)
+        start, end = layout.row_start(block.lineno), layout.row_start(loop.lineno)
+        edits = [Edit(layout.between(start, end), "")]
+        for row in range(loop.lineno, loop.body[0].lineno):
+            at = layout.row_start(row)
+            edits.append(Edit(layout.between(at, at + len(indents[1]) - len(indents[0])), ""))
+        at = layout.row_start(loop.body[0].lineno)
+        edits.append(Edit(layout.between(at, at), indents[1] + head + newline))
+        start, value = layout.span(layout.place(last))[0], layout.span(layout.place(given.value))[0]
+        if "(" not in layout.text[start:value]:
+            edits.append(Edit(layout.between(start, value), f"{name} = "))
+            at = layout.row_end(layout.last_row(last))
+            edits.append(Edit(layout.between(at, at), f"{newline}{indents[1]}yield {name}"))
+            return tuple(edits)
+        return ()
 
     def _under_inline(self, layout: Layout, inside: list[ast.stmt], head: str) -> Edits:
         """A statement that shares its row gets one of its own, and so does what follows it there."""

@@ -233,6 +233,10 @@ class BackwardWithoutGraph(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         plain, cut = step_at(found, "plain-gradient"), step_at(found, "detached")
+        outside = edit.yield_outside(step_at(found, "entered"))
+        if outside:
+            yield fix(text("end the `with` before each `yield`"), outside)
+            return
         if event.fields.get("mode_off"):
             off = step_at(found, "grad-off")
             mode = edit.callee(off)
