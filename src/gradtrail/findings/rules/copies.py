@@ -146,6 +146,10 @@ class StateLoadedIntoItself(Rule):
     ## What to do
 
     Keep a copy: `copy.deepcopy(model.state_dict())`.
+
+    ## The fix
+
+    The copy takes the memory of one more model.
     """
 
     name = "state-loaded-into-itself"

@@ -343,6 +343,10 @@ class GraphWalkedAgain(Rule):
 
     Detach what is carried from one round to the next, and leave `retain_graph` out. To learn through all rounds, add up
     their losses and call backward once.
+
+    ## The fix
+
+    It detaches what is carried: each backward then learns from its own round alone.
     """
 
     name = "graph-walked-again"

@@ -38,6 +38,11 @@ class ParameterOutsideOptimizer(Rule):
 
     Keep layers in `nn.ModuleList` or `nn.ModuleDict`, parameters in `nn.ParameterList`. For what comes later call
     `optimizer.add_param_group({"params": new.parameters()})`, or make the optimizer afterwards.
+
+    ## The fix
+
+    What is handed over with `add_param_group` gets the settings that the optimizer was made with, its learning rate
+    among them.
     """
 
     name = "parameter-outside-optimizer"
@@ -440,6 +445,10 @@ class ParameterNeverReached(Rule):
     `torch.stack` instead of `torch.tensor`, a soft choice (`softmax`) instead of `argmax`, the product computed in
     `forward` instead of once in `__init__`. What is not to be trained belongs to no optimizer, or gets
     `requires_grad_(False)`.
+
+    ## The fix
+
+    For a rounding it lets the gradient pass as if nothing were rounded, which is an approximation.
     """
 
     name = "parameter-never-reached"

@@ -32,6 +32,11 @@ class OptimizerNeverStepped(Rule):
 
     Call `optimizer.step()` after the backward. Where gradients of several batches are added up, step at the last batch
     as well.
+
+    ## The fix
+
+    Where the condition of the step is never true, it makes one step behind the loop, with all the gradients that were
+    added up.
     """
 
     name = "optimizer-never-stepped"
@@ -263,6 +268,10 @@ class AccumulationNotScaled(Rule):
     ## What to do
 
     Divide each loss by the number of parts before its backward.
+
+    ## The fix
+
+    It makes the steps shorter. A learning rate that was chosen for the sum may be too small for the mean.
     """
 
     name = "accumulation-not-scaled"
