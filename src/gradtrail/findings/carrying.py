@@ -50,6 +50,6 @@ def constant(edit: Editor, place: Place | None) -> Edits:
     """The expression at `place` without its graph: where it is a name that nothing else reads, already where it is made."""
     name = edit.code(place)
     made = edit.binding(place, name) if name.isidentifier() else None
-    if made is not None and edit.times_read(place, name) == 1:
+    if made is not None and edit.times_named(place, name) == (1, 1):
         return edit.after(made, ".detach()")
-    return edit.after(place, ".detach()")
+    return ()

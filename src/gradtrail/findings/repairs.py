@@ -164,16 +164,18 @@ class _Repair:
     def _key(self, one: _Chosen) -> tuple[object, ...]:
         """What stays the same of a fix while the rows around it move."""
         finding, fix = one
-        source = self._lookup(finding.place.filename)
-        line = "" if source is None else source.line(finding.place.row).strip()
         return (
             finding.rule,
             finding.place.filename,
-            line,
+            self._line(finding.place),
             str(finding.message),
             str(fix.title),
-            tuple(edit.content for edit in fix.edits),
+            tuple((edit.content, self._line(edit.place)) for edit in fix.edits),
         )
+
+    def _line(self, place: Place) -> str:
+        source = self._lookup(place.filename)
+        return "" if source is None else source.line(place.row).strip()
 
     def _lookup(self, filename: str) -> SourceText | None:
         return self._report.sources.get(filename)

@@ -494,15 +494,14 @@ class Editor:
                 break
         return True
 
-    def times_read(self, place: Place | None, name: str) -> int:
-        """How often the function or module around `place` reads a name."""
+    def times_named(self, place: Place | None, name: str) -> tuple[int, int]:
+        """How often the function or module around `place` binds a name, and how often it reads it."""
         layout, around = self._layout(place), self._around(self.function(place))
         if layout is None:
-            return 0
+            return 0, 0
         root: ast.AST = layout.tree if around is None else around[1]
-        return sum(
-            isinstance(one, ast.Name) and one.id == name and not _is_stored(one) for one in ast.walk(root)
-        )
+        named = [_is_stored(one) for one in ast.walk(root) if isinstance(one, ast.Name) and one.id == name]
+        return sum(named), len(named) - sum(named)
 
     def is_known(self, place: Place | None, code: str) -> bool:
         """Whether all names of the expression `code` have a value at `place`: in its function, or in the module."""

@@ -268,7 +268,9 @@ class AttachedAdvantage(Rule):
             given = [one for one in edit.arguments(found.place) if edit.code(one) != ""]
             pair = given[:2] if len(given) > 1 else [own, *given]
             factor = pair[right] if len(pair) > 1 else None
-        yield fix(text("stop the gradient at `{name}`", name=edit.code(factor)), constant(edit, factor))
+        title = text("stop the gradient at `{name}`", name=edit.code(factor))
+        yield fix(title, constant(edit, factor))
+        yield fix(title, edit.after(factor, ".detach()"))
 
 
 class StraightThroughReversed(Rule):
@@ -431,4 +433,6 @@ class TargetTrained(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         target = edit.argument(found.place, "target") or edit.argument(found.place, 1)
-        yield fix(text("stop the gradient at `{name}`", name=edit.code(target)), constant(edit, target))
+        title = text("stop the gradient at `{name}`", name=edit.code(target))
+        yield fix(title, constant(edit, target))
+        yield fix(title, edit.after(target, ".detach()"))

@@ -140,13 +140,15 @@ class EvaluationRecorded(Rule):
         path, imports = edit.name_for(at, "torch.no_grad")
         if edit.function(at) is not None and not edit.says(at, ".eval("):
             return  # others may call this function to train
-        if edit.function(at) is not None and not edit.says(at, *_TRAINS):
+        begin = edit.body(edit.function(at))[:_FIRST]
+        if any(".eval(" in edit.code(one) for one in begin) and not edit.says(at, *_TRAINS):
             decorated = edit.decorate(at, f"{path}()")
             yield fix(title, (*decorated, *imports) if decorated else ())
-            return
         loop = edit.loop(at)
-        whole = at if loop is None or any(word in edit.code(loop) for word in _TRAINS) else loop
-        under = edit.under(whole, f"with {path}():")
+        if loop is not None and not any(word in edit.code(loop) for word in (".eval(", *_TRAINS)):
+            under = edit.under(loop, f"with {path}():")
+            yield fix(title, (*under, *imports) if under else ())
+        under = edit.under(at, f"with {path}():")
         yield fix(title, (*under, *imports) if under else ())
 
 
@@ -288,3 +290,7 @@ _TRAINS = (".backward(", ".step(", "autograd", "requires_grad", ".grad")
 def _at_the_end(edit: Editor, place: Place, model: Place, line: str) -> Edits:
     """`line` at the end of the function around `place`, unless what it returns calls the model."""
     return () if f"{edit.code(model)}(" in edit.returned(place) else edit.end_of(place, line)
+
+
+_FIRST = 3
+"""A function that evaluates says so in its first statements."""

@@ -773,6 +773,19 @@ class LoopNameRebound(Rule):
         if event.fields["op"] in ("to", "cpu", "cuda", "half", "float", "double", "bfloat16"):
             yield fix(title, edit.replace(edit.target(found.place), f"{name}.data"))
             return
+        if event.fields["op"] not in (
+            "",
+            "clamp",
+            "clip",
+            "mul",
+            "add",
+            "sub",
+            "div",
+            "abs",
+            "round",
+            "sign",
+        ):
+            return  # the result may have another shape
         path, imports = edit.name_for(found.place, "torch.no_grad")
         copied = edit.as_call(found.place, ".copy_")
         if copied and not edit.is_under(found.place, ("no_grad", "inference_mode")):
