@@ -348,3 +348,83 @@ def test_nothing_is_edited_in_what_was_pasted() -> None:
     source = snippet.read(NAME, b">>> x = y\n")
     edit = Editor(lambda name: source)
     assert edit.after(Place(NAME, 1, 9, 1, 10), ".detach()") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        (
+            "def f():\n  with g():  # why\n    for x in y:  # all\n      h = x\n      yield h, x  # two\n",
+            "def f():\n  for x in y:  # all\n    with g():  # why\n      h = x\n      item = h, x  # two\n    yield item\n",
+        ),
+        (
+            "def f():\n\twith g():\n\t\tfor x in y:\n\t\t\tyield x\n",
+            "def f():\n\tfor x in y:\n\t\twith g():\n\t\t\titem = x\n\t\tyield item\n",
+        ),
+        *(
+            (same, same)
+            for same in (
+                "def f():\n  with g():\n    for x in y:\n      yield x\n      h(x)\n",
+                "def f():\n  with g():\n    for x in y: yield x\n",
+                "def f():\n  with g(), h():\n    for x in y:\n      yield x\n",
+                "def f():\n  with g():\n    z = 1\n    for x in y:\n      yield x\n",
+                "def f():\n  with g():\n    for x in y:\n      a = yield x\n",
+                "def f():\n  with g():\n    for x in y:\n      yield (x)\n",
+            )
+        ),
+    ],
+)
+def test_a_block_ends_before_what_is_yielded(text: str, after: str) -> None:
+    assert edited(text, "g()", lambda edit, place: edit.yield_outside(place)) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("def f(x):\n    x()\n", "def f(x):\n    x()\n    end()\n"),
+        ("def f(x):\n    x()\n    return x\n", "def f(x):\n    x()\n    end()\n    return x\n"),
+        *(
+            (same, same)
+            for same in (
+                "def f(x):\n    if x():\n        return 1\n    return x\n",
+                "def f(x):\n    x()\n    yield x\n",
+                "x()\n",
+            )
+        ),
+    ],
+)
+def test_a_statement_at_the_end_of_a_function(text: str, after: str) -> None:
+    assert edited(text, "x()", lambda edit, place: edit.end_of(place, "end()")) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "once"),
+    [
+        ("x()", True),
+        ("def f():\n    x()", True),
+        ("for i in a:\n    if i == 3:\n        x()", True),
+        ("for i in a:\n    x()", False),
+        ("for i in a:\n    if i > 3:\n        x()", False),
+        ("for i in a:\n    if i % 3 == 0:\n        x()", False),
+        ("while a:\n    if i == 3:\n        for p in q:\n            x()", False),
+    ],
+)
+def test_what_comes_once(text: str, once: bool) -> None:
+    found: list[bool] = []
+
+    def ask(edit: Editor, place: Place) -> Edits:
+        found.append(edit.comes_once(place))
+        return ()
+
+    edited(text, "x()", ask)
+    assert found == [once]
+
+
+def test_no_import_where_the_name_is_taken() -> None:
+    text = "import torch\ncopy = 1\nx\n"
+    assert edited(text, "x\n", lambda edit, place: edit.name_for(place, "copy.deepcopy")[1]) == text
+
+
+def test_several_targets_make_no_call() -> None:
+    text = "a.x, b.x = c, d\n"
+    assert edited(text, "a.x", lambda edit, place: edit.as_call(place, ".copy_")) == text

@@ -370,7 +370,7 @@ class _Run:
         for key, found in self._found.items():
             if key in repairable:
                 try:
-                    yield with_fixes(found, *self._seen[key], editor, lookup)
+                    yield with_fixes(found, *self._seen[key], editor, self.sources)
                     continue
                 except Exception as error:
                     self._our_mistake(found.place.filename, error)

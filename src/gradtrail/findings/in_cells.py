@@ -40,6 +40,23 @@ def in_cells(finding: Diagnostic, cells: Cells) -> Diagnostic:
     )
 
 
+def in_text(finding: Diagnostic, cells: Cells) -> Diagnostic:
+    """The same finding with its places in the one text that the cells are read as; its sentences stay."""
+    filename = finding.place.filename
+
+    def place(one: Place) -> Place:
+        return cells.whole(one) if one.filename == filename else one
+
+    return finding._replace(
+        place=place(finding.place),
+        trail=tuple(step._replace(place=place(step.place)) for step in finding.trail),
+        fixes=tuple(
+            fix._replace(edits=tuple(Edit(place(edit.place), edit.content) for edit in fix.edits))
+            for fix in finding.fixes
+        ),
+    )
+
+
 def _with_cells(words: Text, cells: Cells) -> Text:
     """A sentence whose fields called `row` say the cell as well."""
     if not any(name == "row" or isinstance(value, Text) for name, value in words.fields):

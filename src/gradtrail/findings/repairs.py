@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.source.edits import Editor
 from gradtrail.source.place import Edit, Place
-from gradtrail.source.text import SourceText, apply, line_starts, span
+from gradtrail.source.reading import Unreadable
+from gradtrail.source.text import SourceText, apply, line_starts, span, split_lines
 
 if TYPE_CHECKING:
     from gradtrail.findings.engine import Report
     from gradtrail.findings.rule import Rule
     from gradtrail.interp.events import Event
+    from gradtrail.source.files import SourceFiles
 
 MOST_CHECKS = 200
 """How often a run with repairs looks at the program; each round of edits takes one look, and a harmful edit a few."""
@@ -34,14 +36,31 @@ class Repaired(NamedTuple):
     report: Report
 
 
-def with_fixes(found: Diagnostic, rule: Rule, event: Event, editor: Editor, lookup: Lookup) -> Diagnostic:
+def with_fixes(
+    found: Diagnostic, rule: Rule, event: Event, editor: Editor, sources: SourceFiles
+) -> Diagnostic:
     """`found` with the fixes that `rule` knows for it, those left out after which a file would not parse."""
-    fixes = tuple(
-        fix
+    made = (
+        fix._replace(edits=tuple(_within_cell(edit, sources.get) for edit in fix.edits))
         for fix in rule.repairs(event, found, editor)
-        if fix.edits and _edited(fix.edits, lookup) is not None
     )
+    fixes = tuple(fix for fix in made if fix.edits and _edited(fix.edits, sources) is not None)
     return found._replace(fixes=fixes) if fixes else found
+
+
+def _within_cell(edit: Edit, lookup: Lookup) -> Edit:
+    """An edit of whole rows that are the last ones of a cell ends there, and not at the start of the next cell."""
+    source, place = lookup(edit.place.filename), edit.place
+    if source is None or source.cells is None or place.end_row is None or place.end_column != 1:
+        return edit
+    if place.end_row not in source.cells.starts or place.end_row == place.row:
+        return edit
+    end = place._replace(end_row=place.end_row - 1, end_column=len(source.line(place.end_row - 1)) + 1)
+    if edit.content:
+        return Edit(end, edit.content.removesuffix("\n"))
+    if place.column == 1 and place.row not in source.cells.starts:
+        end = end._replace(row=place.row - 1, column=len(source.line(place.row - 1)) + 1)
+    return Edit(end, "")
 
 
 Lookup = Callable[[str], "SourceText | None"]
@@ -73,6 +92,7 @@ class _Repair:
         self._refused: set[tuple[object, ...]] = set()
         self._applied: list[tuple[str, Fix]] = []
         self._before = self._report = check(self._texts)
+        self._findings = _in_texts(self._report)
         self._looks = 1
 
     def run(self) -> Repaired:
@@ -84,10 +104,14 @@ class _Repair:
     def _without_refused(self) -> Report:
         """What is still found, without the fixes that were tried in vain."""
         findings = [
-            one._replace(
-                fixes=tuple(fix for fix in one.fixes if self._key(_Chosen(one, fix)) not in self._refused)
+            shown._replace(
+                fixes=tuple(
+                    fix
+                    for fix, own in zip(shown.fixes, one.fixes, strict=True)
+                    if self._key(_Chosen(one, own)) not in self._refused
+                )
             )
-            for one in self._report.findings
+            for shown, one in zip(self._report.findings, self._findings, strict=True)
         ]
         return self._report._replace(findings=findings)
 
@@ -118,7 +142,7 @@ class _Repair:
             if (edits | _trail_rows(one.finding)) & touched:
                 continue
             if (
-                _edited([edit for other in (*chosen, one) for edit in other.fix.edits], self._lookup)
+                _edited([edit for other in (*chosen, one) for edit in other.fix.edits], self._report.sources)
                 is not None
             ):
                 chosen.append(one)
@@ -126,7 +150,7 @@ class _Repair:
         return chosen
 
     def _candidates(self) -> Iterator[_Chosen]:
-        for finding in self._report.findings:
+        for finding in self._findings:
             for fix in finding.fixes:
                 one = _Chosen(finding, fix)
                 if (
@@ -140,16 +164,18 @@ class _Repair:
     def _key(self, one: _Chosen) -> tuple[object, ...]:
         """What stays the same of a fix while the rows around it move."""
         finding, fix = one
-        source = self._lookup(finding.place.filename)
-        line = "" if source is None else source.line(finding.place.row).strip()
         return (
             finding.rule,
             finding.place.filename,
-            line,
+            self._line(finding.place),
             str(finding.message),
             str(fix.title),
-            tuple(edit.content.strip() for edit in fix.edits),
+            tuple((edit.content, self._line(edit.place)) for edit in fix.edits),
         )
+
+    def _line(self, place: Place) -> str:
+        source = self._lookup(place.filename)
+        return "" if source is None else source.line(place.row).strip()
 
     def _lookup(self, filename: str) -> SourceText | None:
         return self._report.sources.get(filename)
@@ -157,7 +183,7 @@ class _Repair:
     def _goes_well(self, some: Sequence[_Chosen]) -> bool:
         """Make these fixes; when they mend what they should and harm nothing they stay."""
         edits = list(dict.fromkeys(edit for one in some for edit in one.fix.edits))
-        texts = _edited(edits, self._lookup)
+        texts = _edited(edits, self._report.sources)
         if texts is None:
             return False
         new = {**self._texts, **texts}
@@ -165,7 +191,7 @@ class _Repair:
         self._looks += 1
         if not _is_better(self._report, report, some, edits):
             return False
-        self._texts, self._report = new, report
+        self._texts, self._report, self._findings = new, report, _in_texts(report)
         self._refused = {key for key in self._refused if key[1] not in texts}  # what failed may go well now
         self._applied += [(one.finding.rule, one.fix) for one in some]
         return True
@@ -181,13 +207,14 @@ def _is_better(before: Report, after: Report, some: Iterable[_Chosen], edits: Se
         return False
     moved = _Moved(edits, before.sources.get, after.sources.get)
     some = tuple(some)
-    old = Counter(_spot(one, moved.row(one.place)) for one in before.findings)
-    new = Counter(_spot(one, one.place.row) for one in after.findings)
+    found = _in_texts(after)
+    old = Counter(_spot(one, moved.row(one.place)) for one in _in_texts(before))
+    new = Counter(_spot(one, one.place.row) for one in found)
     mended = Counter(_spot(one.finding, moved.row(one.finding.place)) for one in some)
     if any(new[spot] > old[spot] - number for spot, number in mended.items()):
         return False
     went_on = any(one.finding.certainty.startswith("raises") for one in some)
-    for one in after.findings:
+    for one in found:
         if new[_spot(one, one.place.row)] <= old[_spot(one, one.place.row)]:
             continue
         if not went_on or any(
@@ -261,14 +288,33 @@ def _trail_rows(finding: Diagnostic) -> set[tuple[str, int]]:
     return rows - {(at.filename, at.row)}
 
 
-def _edited(edits: Sequence[Edit], lookup: Lookup) -> dict[str, bytes] | None:
+def _in_texts(report: Report) -> list[Diagnostic]:
+    """The findings with all places in whole texts, those in the cells of notebooks too."""
+    return [_in_text(one, report.sources.get(one.place.filename)) for one in report.findings]
+
+
+def _in_text(finding: Diagnostic, source: SourceText | None) -> Diagnostic:
+    if source is None or source.cells is None:
+        return finding
+    from gradtrail.findings.in_cells import in_text
+
+    return in_text(finding, source.cells)
+
+
+def _edited(edits: Sequence[Edit], sources: SourceFiles) -> dict[str, bytes] | None:
     """The bytes of the files after `edits`; None when they overlap, or when a file would not parse afterwards."""
     files: dict[str, list[Edit]] = {}
     for edit in dict.fromkeys(edits):
         files.setdefault(edit.place.filename, []).append(edit)
     texts: dict[str, bytes] = {}
     for filename, of_file in files.items():
-        source = lookup(filename)
+        source = sources.get(filename)
+        if source is not None and source.cells is not None:
+            new = _edited_notebook(source, sources, of_file)
+            if new is None:
+                return None
+            texts[filename] = new
+            continue
         if source is None or source.is_repaired:
             return None
         try:
@@ -280,3 +326,38 @@ def _edited(edits: Sequence[Edit], lookup: Lookup) -> dict[str, bytes] | None:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
     return texts
+
+
+def _edited_notebook(source: SourceText, sources: SourceFiles, edits: Iterable[Edit]) -> bytes | None:
+    """The bytes of a notebook after `edits`; None when a cell would not parse, or where they touch what is no Python."""
+    from gradtrail.source import notebook
+
+    cells = source.cells
+    if cells is None:
+        return None
+    try:
+        if any(_touches_magic(edit.place, source) for edit in edits):
+            return None
+        data = sources.stored(source.filename)
+        if notebook.from_data(source.filename, data).text != source.text:
+            return None  # it has changed in the meantime
+        new = notebook.edited(data, [Edit(cells.place(edit.place), edit.content) for edit in edits])
+        read = notebook.from_data(source.filename, new)
+        ast.parse(read.code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, Unreadable):
+        return None
+    same = read.cells is not None and len(read.cells.left_out) <= len(cells.left_out)
+    return new if same else None
+
+
+def _touches_magic(place: Place, source: SourceText) -> bool:
+    """Whether an edit does more to a row of IPython's than to indent it."""
+    if not source.is_repaired:
+        return False
+    code = split_lines(source.code)
+    last = place.end_row or place.row
+    if last == place.row and place.column == place.end_column == 1:
+        return False
+    if place.end_column == 1:
+        last -= 1
+    return any(source.line(row) != code[row - 1] for row in range(place.row, last + 1))

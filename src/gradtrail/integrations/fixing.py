@@ -19,7 +19,7 @@ from gradtrail.laws.text import Text, say, text
 from gradtrail.reports.names import shown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 
 def run(
@@ -80,7 +80,7 @@ def _write(made: Repaired, given: str) -> tuple[list[str], bool]:
     failed = False
     for filename, data in made.texts.items():
         problem = (
-            None if filename == given else write_back(filename, made.before.sources.data(filename), data)
+            None if filename == given else write_back(filename, made.before.sources.stored(filename), data)
         )
         if problem is None:
             written.append(filename)
@@ -122,6 +122,16 @@ def _replace(path: str, data: bytes, mode: int) -> None:
         raise
 
 
+def _changed_cells(old: bytes, new: bytes) -> Iterator[tuple[str, str, int]]:
+    """What the cells of a notebook that differ say before and after, with their numbers."""
+    from gradtrail.source.notebook import sources
+
+    before, after = sources(old), sources(new)
+    for cell, said in sorted(after.items()):
+        if said != before.get(cell):
+            yield before.get(cell, ""), said, cell
+
+
 def _show(made: Repaired, given: str) -> int:
     """Print what would change; the exit status says whether there is anything."""
     from gradtrail.reports.difference import difference
@@ -129,6 +139,10 @@ def _show(made: Repaired, given: str) -> int:
     for filename, data in sorted(made.texts.items()):
         source = made.before.sources.read(filename)
         name = filename if filename == given else shown_name(filename, current_folder())
+        if source.cells is not None:
+            for old, new, cell in _changed_cells(made.before.sources.stored(filename), data):
+                put(difference(old, new, f"{name}:cell {cell}"))
+            continue
         put(difference(source.text, data.decode(source.encoding), name))
     told = counted(made, list(made.texts))
     if told:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradtrail.interp.estimators import Estimators, ancestors
 from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import Pass
 from gradtrail.interp.values import MISSING, YES, Instance, Mapping, OneOf, Origin, Tensor
+
+if TYPE_CHECKING:
+    from gradtrail.source.place import Place
 
 _NEAR = 12
 """Tensors behind a value that are looked at for parameters it is mixed of."""
@@ -77,8 +80,20 @@ class Copies(Estimators):
             if led and not self._is_mutual(follower):
                 where = used.frame or frame
                 self.tell("follower-trained", used.node, where, self.seen(tensor, used.node, where),
-                          certainty="wrong", trail=self.steps_of([follower.at], frame), optimizer=name)  # fmt: skip
+                          certainty="wrong", trail=self.steps_of([follower.at], frame), optimizer=name,
+                          call=self._own_call(used.node, where, tensor, follower.leaders))  # fmt: skip
                 return
+
+    def _own_call(self, node: Any, frame: Frame, tensor: Tensor, leaders: frozenset[Tensor]) -> Place:
+        """Where the module that holds `tensor`, and nothing of what it follows, is called from outside."""
+        place = self.place(node, frame)
+        here: Frame | None = frame
+        while here is not None and here.caller is not None and type(here.receiver) is Instance:
+            held = [one for _, one in self.parameters_of(here.receiver)[0]]
+            if tensor not in held or any(one in held for one in leaders):
+                break
+            place, here = self.place(here.call, here.caller), here.caller
+        return place
 
     def _is_mutual(self, follower: _Follower) -> bool:
         return any(
@@ -124,7 +139,8 @@ class Copies(Estimators):
         if written or _other_name(node):
             self.tell("state-loaded-into-itself", node, frame, self.seen(found[0], node, frame), certainty="wrong",
                       trail=self.steps_of(written[:1], frame), module=self._called_on(module, node, frame),
-                      other=_other_name(node))  # fmt: skip
+                      other=_other_name(node),
+                      taken=tuple(dict.fromkeys(self.place(one.origin.node, one.origin.frame or frame) for one in found)))  # fmt: skip
 
     def _called_on(self, module: Instance, node: Any, frame: Frame) -> str:
         own = getattr(node, "func", None)

@@ -55,6 +55,7 @@ class Estimators(Libraries):
                 product.frame or passed.frame,
                 self.seen(factor, product.node, product.frame or passed.frame),
                 certainty="wrong",
+                right=product.parents[-1] is factor,
             )
         for draw in sorted(mixed - flows.estimated, key=lambda one: one.serial):
             fields = draw.fields or {}

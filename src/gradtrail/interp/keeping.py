@@ -134,7 +134,8 @@ class Keeping(Copies):
         if again is not None:
             root = passed.roots[0]
             self.tell("graph-walked-again", passed.node, passed.frame, self.seen(root, passed.node, passed.frame),
-                      certainty="wasteful", trail=self.steps_of([again.origin], passed.frame))  # fmt: skip
+                      certainty="wasteful", trail=self.steps_of([again.origin], passed.frame),
+                      tuples=tuple(name for name, value in passed.frame.names.items() if type(value) is Sequence))  # fmt: skip
 
     # Forwards
 

@@ -40,7 +40,8 @@ class Reaching(Stepping):
 
     def _is_missed(self, tensor: Tensor) -> bool:
         known = not tensor.many and not tensor.either and not tensor.part_of
-        return known and tensor.requires == YES and tensor.serial not in self.reached
+        follows = tensor.serial in self.followers  # it is moved by its average
+        return known and tensor.requires == YES and tensor.serial not in self.reached and not follows
 
     def _cut_before(self, tensor: Tensor) -> Origin | None:
         """The place where the way from the loss to a tensor was cut, if there is one that it can only be."""
@@ -61,7 +62,7 @@ class Reaching(Stepping):
         subject = self.seen(tensors[0], cut.node, cut.frame or frame)
         self.tell("never-reached", cut.node, cut.frame or frame, subject, certainty="wrong",
                   trail=self.steps_of([cut, built.at], frame), number=len(tensors), all=len(tensors) == held,
-                  cut=cut.kind, op=(cut.fields or {}).get("op", ""),
+                  cut=cut.kind, op=(cut.fields or {}).get("op", ""), cls=(cut.fields or {}).get("cls", ""),
                   optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
 
 

@@ -102,7 +102,18 @@ class Stepping(Replicas):
                 where = built.at.frame or frame
                 self.tell("optimizers-share", built.at.node, where, self.seen(left_out[0], built.at.node, where),
                           certainty="wrong", trail=self.steps_of([first.at], frame),
+                          module=self._module_of(left_out, where),
                           optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+    def _module_of(self, tensors: list[Tensor], frame: Frame) -> str:
+        """How the code of `frame` may call the module whose parameters are just these; "" where there is none."""
+        own = frame.receiver.attributes.values() if type(frame.receiver) is Instance else ()
+        for value in (*frame.names.values(), *own, *frame.space.names.values()):
+            if type(value) is Instance and value.registered:
+                inside = {one.serial for _, one in self.parameters_of(value)[0]}
+                if inside == {one.serial for one in tensors}:
+                    return self.name_in(value, frame)
+        return ""
 
     def tell_idle(self, frame: Frame) -> None:
         """Optimizers of which no backward reaches anything, while what it reaches is in none."""
@@ -219,11 +230,13 @@ class Stepping(Replicas):
             and tensor.serial not in self.optimized
             and tensor not in asked
         ]
-        if left_out:
+        built = instance.state.get("built")
+        if left_out and isinstance(built, Built):
             tensor, origin = left_out[0]
             where = origin.frame or frame
             self.tell("parameter-outside-optimizer", origin.node, where, self.seen(tensor, origin.node, where),
                       certainty="wrong", container="unfrozen", attribute="", number=len(left_out), module="",
+                      made=self.place(built.at.node, built.at.frame or frame) if len(builts) == 1 else None,
                       optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
 
     def _tell_sum_of_means(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
@@ -242,11 +255,24 @@ class Stepping(Replicas):
             if not alike or len(batches) != len(known):
                 continue
             of_one = first.batch.origin.kind != "batch"
-            if of_one or _is_every_few(node, frame):
+            if of_one or _every_few(node, frame):
                 where = first.origin.frame or frame
                 self.tell("sum-of-means", first.node, where, self.seen(tensor, node, frame), certainty="wrong",
-                          trail=self.steps_of([first.batch.origin, first.origin], frame), of_one=of_one)  # fmt: skip
+                          trail=self.steps_of([first.batch.origin, first.origin], frame), of_one=of_one,
+                          parts=_parts(first.batch.origin, frame) if of_one else _every_few(node, frame))  # fmt: skip
                 return
+
+    def name_in(self, instance: Any, frame: Frame) -> str:
+        """How the code of `frame` may call an object: by a name, or as an attribute of its own object; else ""."""
+        if type(instance) is not Instance:
+            return ""
+        names = [name for name, value in frame.names.items() if value is instance]
+        if not names and type(frame.receiver) is Instance:
+            owned = frame.receiver.attributes.items()
+            names = [f"self.{name}" for name, value in owned if value is instance and "self" in frame.names]
+        if not names:
+            names = [name for name, value in frame.space.names.items() if value is instance]
+        return names[0] if names else ""
 
     # Layers of two modes
 
@@ -280,7 +306,10 @@ class Stepping(Replicas):
                 and mode is not None
                 and mode.serial > begun
             ):
+                called = getattr(mode.node, "func", None)
+                model = self.known_value(getattr(called, "value", None), mode.frame or passed.frame)
                 self.tell("evaluation-left-on", mode.node, mode.frame or passed.frame, None, certainty="wrong",
+                          model=self.name_in(model, passed.frame),
                           trail=self.steps_of([mode, self.origin("trained", passed.node, passed.frame)], passed.frame))  # fmt: skip
 
 
@@ -328,12 +357,47 @@ def _is_moved_by_hand(tensor: Tensor, backward: Origin) -> bool:
     return type(tensor.storage.version) is not int or (bool(writes) and writes[-1].serial > backward.serial)
 
 
-def _is_every_few(node: Any, frame: Frame) -> bool:
-    """Whether a call stands under a condition with a remainder: `if (i + 1) % 4 == 0`."""
+def _every_few(node: Any, frame: Frame) -> str:
+    """The number in the condition with a remainder that a call stands under: `4` of `if (i + 1) % 4 == 0`."""
     whole = frame.function.node if frame.function is not None else frame.space.tree
     part: Any
     for part in ast.walk(whole):
-        counts = type(part) is ast.If and any(type(one) is ast.Mod for one in ast.walk(part.test))
-        if counts and any(one is node for statement in part.body for one in ast.walk(statement)):
-            return True
-    return False
+        counts = (
+            [one for one in ast.walk(part.test) if type(one) is ast.BinOp] if type(part) is ast.If else []
+        )
+        number = next((one.right for one in counts if type(one.op) is ast.Mod), None)
+        if number is not None and any(one is node for statement in part.body for one in ast.walk(statement)):
+            return ast.unparse(number)
+    return ""
+
+
+def _parts(batch: Origin, frame: Frame) -> str:
+    """The number of the parts that `chunk` makes, as it is written in `frame`, where the step is; "" where it is not known."""
+    node, here = batch.node, batch.frame
+    op = (batch.fields or {}).get("op")
+    if op == "split" and here is frame and type(node) is ast.Call:
+        return f"len({ast.unparse(node)})"
+    if op != "chunk" or type(node) is not ast.Call or here is None:
+        return ""
+    number: Any = next((one.value for one in node.keywords if one.arg == "chunks"), None)
+    position = 1 if ast.unparse(node.func) == "torch.chunk" else 0
+    if number is None and len(node.args) > position:
+        number = node.args[position]
+    while type(number) is ast.Name and here is not frame and here.caller is not None:
+        number, here = _handed(number.id, here), here.caller
+    if type(number) is ast.Constant or (type(number) in (ast.Name, ast.Attribute) and here is frame):
+        return ast.unparse(number)
+    return ""
+
+
+def _handed(name: str, frame: Frame) -> Any:
+    """What the call of a function was handed for an argument, where the call is plain."""
+    function, call = frame.function, frame.call
+    if function is None or type(call) is not ast.Call or type(function.node) is ast.Lambda:
+        return None
+    names = [one.arg for one in (*function.node.args.posonlyargs, *function.node.args.args)]
+    names = names[1:] if names[:1] == ["self"] else names
+    given = [one.value for one in call.keywords if one.arg == name]
+    if not given and name in names and names.index(name) < len(call.args):
+        given = [call.args[names.index(name)]]
+    return given[0] if given and type(given[0]) is not ast.Starred else None

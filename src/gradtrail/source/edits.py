@@ -8,6 +8,7 @@ stays as it is, to the character.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 
 from gradtrail.source.layout import Layout
@@ -44,6 +45,11 @@ _Compound = (
 )
 
 
+_ROWS = ("with", "for", "body")
+_FREE = ("item", "made", "result", "the_item", "item_to_yield")
+"""Names for a value that is put aside."""
+
+
 class Editor:
     """Builds edits in the files that `lookup` knows by name."""
 
@@ -62,6 +68,8 @@ class Editor:
 
     def _laid_out(self, name: str) -> Layout | None:
         source = self._lookup(name)
+        if source is not None and source.cells is not None and source.is_repaired:
+            source = SourceText(name, b"", source.code)  # row by row the notebook without what IPython adds
         if source is None or source.is_repaired:
             return None
         try:
@@ -111,6 +119,11 @@ class Editor:
         if found is None:
             return ""
         return self.code(found[0].place(found[1].func))
+
+    def called(self, place: Place | None) -> Place | None:
+        """What is called at `place`: `f` of `f(x)`."""
+        found = self._call(place)
+        return None if found is None else found[0].place(found[1].func)
 
     def argument(self, place: Place | None, wanted: int | str) -> Place | None:
         """An argument of the call at `place`, by position or by name."""
@@ -359,6 +372,11 @@ class Editor:
         code = layout.text if around is None else self.code(around)
         return any(word in code for word in words)
 
+    def file_says(self, place: Place | None, words: str) -> bool:
+        """Whether `words` stand anywhere in the file of `place`."""
+        layout = self._layout(place)
+        return layout is not None and words in layout.text
+
     def operand(self, place: Place | None, right: bool = False) -> Place | None:
         """The left operand of the operation at `place`, or the right one."""
         found = self._at(place)
@@ -435,6 +453,75 @@ class Editor:
             if isinstance(one, _Function):
                 return None
         return None
+
+    def walked(self, place: Place | None) -> Place | None:
+        """What the loop at `place` goes over."""
+        found = self._around(place)
+        if found is None or not isinstance(found[1], (ast.For, ast.AsyncFor)):
+            return None
+        return found[0].place(found[1].iter)
+
+    def body(self, place: Place | None) -> tuple[Place, ...]:
+        """The statements that the one around `place` holds: those of its first block."""
+        found = self._around(place)
+        held = getattr(found[1], "body", ()) if found is not None else ()
+        return tuple(found[0].place(one) for one in held) if found is not None else ()
+
+    def returned(self, place: Place | None) -> str:
+        """What the last statement of the function around `place` returns, as it is written."""
+        found = self._around(self.function(place))
+        last = found[1].body[-1] if found is not None and isinstance(found[1], _Function) else None
+        if found is None or not isinstance(last, ast.Return) or last.value is None:
+            return ""
+        return self.code(found[0].place(last.value))
+
+    def is_alone_in(self, loop: Place | None, place: Place | None) -> bool:
+        """Whether the statement around `place` is all that the loop does."""
+        body = self.body(loop)
+        return len(body) == 1 and self.statement(place) == body[0]
+
+    def comes_once(self, place: Place | None) -> bool:
+        """Whether the statement around `place` runs once in its function: in no loop, or at one round of it alone."""
+        found = self._around(place)
+        if found is None:
+            return False
+        for one in found[0].above(found[1]):
+            if isinstance(one, ast.If) and any(isinstance(part, ast.Eq) for part in ast.walk(one.test)):
+                return not any(isinstance(part, ast.Mod) for part in ast.walk(one.test))
+            if isinstance(one, (ast.For, ast.AsyncFor, ast.While)):
+                return False
+            if isinstance(one, _Function):
+                break
+        return True
+
+    def times_named(self, place: Place | None, name: str) -> tuple[int, int]:
+        """How often the function or module around `place` binds a name, and how often it reads it."""
+        layout, around = self._layout(place), self._around(self.function(place))
+        if layout is None:
+            return 0, 0
+        root: ast.AST = layout.tree if around is None else around[1]
+        named = [_is_stored(one) for one in ast.walk(root) if isinstance(one, ast.Name) and one.id == name]
+        return sum(named), len(named) - sum(named)
+
+    def is_known(self, place: Place | None, code: str) -> bool:
+        """Whether all names of the expression `code` have a value at `place`: in its function, or in the module."""
+        layout, wanted = self._layout(place), _names(code)
+        if layout is None or wanted is None:
+            return False
+        of_module = {
+            one.id
+            for one in ast.walk(layout.tree)
+            if isinstance(one, ast.Name)
+            and _is_stored(one)
+            and not any(isinstance(above, _Definition) for above in layout.above(one))
+        }
+        return all(
+            name in of_module or name in dir(builtins) or self.is_bound(place, name) for name in wanted
+        )
+
+    def names_of(self, code: str) -> frozenset[str]:
+        """The names in the expression `code`."""
+        return _names(code) or frozenset()
 
     def bound_in(self, place: Place | None) -> frozenset[str]:
         """The names that the statement at `place`, or what it holds, binds."""
@@ -713,7 +800,10 @@ class Editor:
     # Names
 
     def name_for(self, place: Place | None, path: str) -> tuple[str, Edits]:
-        """How the file of `place` may write what `path` names (`torch.nn.ModuleList`), and the import it lacks."""
+        """How the file of `place` may write what `path` names (`torch.nn.ModuleList`), and the import it lacks.
+
+        "" where it lacks the import and the name is taken.
+        """
         layout = self._layout(place)
         if layout is None:
             return "", ()
@@ -730,6 +820,8 @@ class Editor:
         if known:
             return min(known, key=len), ()
         module = path.partition(".")[0]
+        if any(_binds(one, module) for one in ast.walk(layout.tree)):
+            return "", ()
         return path, self._add_import(layout, f"import {module}")
 
     def _sees(self, layout: Layout, node: ast.stmt, place: Place) -> bool:
@@ -745,6 +837,8 @@ class Editor:
         for number, one in enumerate(body):
             if isinstance(one, (ast.Import, ast.ImportFrom)):
                 last = one
+            elif isinstance(one, ast.Pass):  # what IPython adds, in a notebook
+                continue
             elif not (number == 0 and isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
                 break
             elif last is None:
@@ -801,6 +895,24 @@ class Editor:
         if documented and len(function.body) > 1:
             first = function.body[1]
         return self.before(layout.place(first), line)
+
+    def end_of(self, place: Place | None, line: str) -> Edits:
+        """The statement `line` at the end of the function around `place`, before what it returns."""
+        found = self._around(self.function(place))
+        if found is None or not isinstance(found[1], _Function):
+            return ()
+        layout, function = found[0], found[1]
+        last = function.body[-1]
+        leaves = [
+            one
+            for one in ast.walk(function)
+            if isinstance(one, (ast.Return, ast.Yield, ast.YieldFrom)) and one is not last
+        ]
+        if leaves:
+            return ()
+        if not isinstance(last, ast.Return):
+            return self.behind(layout.place(last), line)
+        return self.before(layout.place(last), line)
 
     def decorate(self, place: Place | None, decorator: str) -> Edits:
         """`decorator` as the last one above the function around `place`."""
@@ -894,6 +1006,43 @@ class Editor:
                 edits.append(Edit(layout.between(at, at), unit))
         return tuple(edits)
 
+    def yield_outside(self, place: Place | None) -> Edits:
+        """The `with` around `place` inside the loop that is all it holds, so that it ends before what the loop yields."""
+        found = self._around(place)
+        if found is None or not isinstance(found[1], ast.With) or len(found[1].items) != 1:
+            return ()
+        layout, block = found[0], found[1]
+        loop = block.body[0]
+        last = loop.body[-1] if isinstance(loop, ast.For) else None
+        given = last.value if isinstance(last, ast.Expr) else None
+        yields = [one for one in ast.walk(block) if isinstance(one, (ast.Yield, ast.YieldFrom))]
+        if len(block.body) != 1 or not isinstance(loop, ast.For) or yields != [given] or last is None:
+            return ()
+        rows = {block.lineno, loop.lineno, loop.body[0].lineno}
+        if not isinstance(given, ast.Yield) or given.value is None or loop.orelse or len(rows) != len(_ROWS):
+            return ()
+        if loop.lineno != block.lineno + 1 or not all(layout.is_alone(one) for one in (loop, *loop.body)):
+            return ()
+        indents = [layout.indent(row) for row in sorted(rows)]
+        if not (indents[1].startswith(indents[0]) and indents[2].startswith(indents[1])):
+            return ()
+        newline, head = layout.newline(), layout.source.line(block.lineno).strip()
+        name = next(one for one in _FREE if one not in layout.text)
+        start, end = layout.row_start(block.lineno), layout.row_start(loop.lineno)
+        edits = [Edit(layout.between(start, end), "")]
+        for row in range(loop.lineno, loop.body[0].lineno):
+            at = layout.row_start(row)
+            edits.append(Edit(layout.between(at, at + len(indents[1]) - len(indents[0])), ""))
+        at = layout.row_start(loop.body[0].lineno)
+        edits.append(Edit(layout.between(at, at), indents[1] + head + newline))
+        start, value = layout.span(layout.place(last))[0], layout.span(layout.place(given.value))[0]
+        if "(" not in layout.text[start:value]:
+            edits.append(Edit(layout.between(start, value), f"{name} = "))
+            at = layout.row_end(layout.last_row(last))
+            edits.append(Edit(layout.between(at, at), f"{newline}{indents[1]}yield {name}"))
+            return tuple(edits)
+        return ()
+
     def _under_inline(self, layout: Layout, inside: list[ast.stmt], head: str) -> Edits:
         """A statement that shares its row gets one of its own, and so does what follows it there."""
         statement = inside[0]
@@ -951,7 +1100,7 @@ class Editor:
         found = self._around(place)
         target = None if found is None else _target(found[1])
         value = None if found is None else getattr(found[1], "value", None)
-        if found is None or target is None or value is None:
+        if found is None or value is None or not isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
             return ()
         layout = found[0]
         end = layout.span(layout.place(target))[1]
@@ -1076,3 +1225,21 @@ def _written(path: str, statement: ast.Import | ast.ImportFrom) -> str:
         if statement.level == 0 and (path == whole or path.startswith(whole + ".")):
             return (alias.asname or alias.name) + path[len(whole) :]
     return ""
+
+
+def _names(code: str) -> frozenset[str] | None:
+    """The names in an expression; None for what is none."""
+    try:
+        tree = ast.parse(code, mode="eval")
+    except (SyntaxError, ValueError):
+        return None
+    return frozenset(one.id for one in ast.walk(tree) if isinstance(one, ast.Name))
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    """Whether a node gives `name` a value of its own."""
+    if isinstance(node, ast.Name):
+        return node.id == name and _is_stored(node)
+    return (isinstance(node, ast.arg) and node.arg == name) or (
+        isinstance(node, _Definition) and node.name == name
+    )

@@ -35,12 +35,13 @@ class SourceFiles:
     A file that is asked for and cannot be read is remembered as such: it is tried once.
     """
 
-    __slots__ = ("_given", "_known", "_parsed")
+    __slots__ = ("_given", "_known", "_notebooks", "_parsed")
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         """`given` maps the names of files that are not on the disk to what they say."""
         self._known: dict[str, SourceText | Unreadable] = {}
         self._given: list[str] = []
+        self._notebooks: dict[str, bytes] = {}
         self._parsed: dict[str, int] = {}
         """The size of each file whose tree is kept, those that were asked for last at the end."""
         for filename, content in (given or {}).items():
@@ -49,7 +50,16 @@ class SourceFiles:
     def add(self, filename: str, data: bytes) -> None:
         """Take `data` as what `filename` says, whatever the disk holds."""
         self._given.append(filename)
-        self._known[filename] = _taken(filename, data)
+        known = self._known[filename] = _taken(filename, data)
+        if isinstance(known, SourceText) and known.cells is not None:
+            self._notebooks[filename] = data
+
+    def stored(self, filename: str) -> bytes:
+        """The bytes of `filename` as they are stored: of a notebook its JSON. Raises `Unreadable`."""
+        known = self._known.get(filename)
+        if not isinstance(known, SourceText) or known.cells is None:
+            return self.data(filename)
+        return self._notebooks[filename] if filename in self._notebooks else reading.read_data(filename)
 
     def data(self, filename: str) -> bytes:
         """The bytes of `filename`, those of a notebook as the program that it holds. Raises `Unreadable`."""

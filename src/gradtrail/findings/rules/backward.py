@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gradtrail.findings.carrying import carried_over, detached_behind
 from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import code_of, diagnostic, fix, name_of, step_at
@@ -232,6 +233,10 @@ class BackwardWithoutGraph(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         plain, cut = step_at(found, "plain-gradient"), step_at(found, "detached")
+        outside = edit.yield_outside(step_at(found, "entered"))
+        if outside:
+            yield fix(text("end the `with` before each `yield`"), outside)
+            return
         if event.fields.get("mode_off"):
             off = step_at(found, "grad-off")
             mode = edit.callee(off)
@@ -524,7 +529,8 @@ class SecondBackward(Rule):
             yield fix(text("go backward once, from the sum"), once)
             return
         if not carried:
-            yield from _carried_over(found, edit)
+            name, cut = carried_over(found, edit)
+            yield fix(text("carry `{name}` over without its graph", name=name), cut)
             return
         in_tuple = bool(event.fields.get("carried_in_tuple"))
         title = text("carry `{name}` over without its graph", name=carried)
@@ -533,24 +539,18 @@ class SecondBackward(Rule):
         value = edit.binding(found.place, carried) if carried.isidentifier() else None
         loop = edit.loop(found.place)
         if carried.isidentifier() and loop is not None and carried in edit.bound_in(loop):
-            yield fix(title, _detached_behind(carried, in_tuple, found.place, edit))
+            yield fix(title, detached_behind(carried, in_tuple, found.place, edit))
         elif loop is not None and _summed(found, edit):
             yield fix(text("go backward once, from the sum"), _summed(found, edit))
         elif value is not None and loop is not None and not edit.names_in(value) & edit.bound_in(loop):
             yield fix(anew, edit.before(edit.first_in(loop), edit.code(edit.statement(value))))
         elif carried.startswith("self.") and made is not None and edit.name_of_function(made) != "__init__":
-            yield fix(title, _detached_behind(carried, in_tuple, made, edit))
+            yield fix(title, detached_behind(carried, in_tuple, made, edit))
         elif (
             carried.startswith("self.") and made is not None and edit.names_in(edit.value(made)) <= _ANYWHERE
         ):
             used = next((step.place for step in found.trail if edit.reads(step.place, carried)), None)
             yield fix(anew, edit.start_of(used, edit.code(edit.statement(made))))
-
-
-def _detached_behind(carried: str, in_tuple: bool, at: Place | None, edit: Editor) -> Edits:
-    """`carried` cut off from its graph behind the statement around `at`."""
-    cut = f"tuple(one.detach() for one in {carried})" if in_tuple else f"{carried}.detach()"
-    return edit.behind(at, f"{carried} = {cut}")
 
 
 def _from_the_sum(first: Place | None, second: Place, edit: Editor) -> Edits:
@@ -579,20 +579,6 @@ def _summed(found: Diagnostic, edit: Editor) -> Edits:
         edit.replace(found.place, f"{total} = {total} + {term}"),
         edit.behind(loop, f"{total}.backward()"),
     )
-
-
-def _carried_over(found: Diagnostic, edit: Editor) -> Iterator[Fix]:
-    """The fix for what a statement on the way makes of its own value of the round before."""
-    for step in reversed(found.trail[:-1]):
-        for name in edit.targets(step.place):
-            if not edit.reads(edit.value(step.place), name) and not edit.unfold(step.place):
-                continue
-            in_tuple = "LSTM" in str(step.text)
-            here = edit.function(step.place) == edit.function(found.place)
-            if here or name.startswith("self."):
-                cut = _detached_behind(name, in_tuple, found.place if here else step.place, edit)
-                yield fix(text("carry `{name}` over without its graph", name=name), cut)
-                return
 
 
 def _assigned(carried: str, found: Diagnostic, edit: Editor) -> Place | None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
+    from gradtrail.source.place import Edits, Place
 
 
 class DataShared(Rule):
@@ -123,6 +129,11 @@ class DataShared(Rule):
             help=text("copy the values: `{name}.data.copy_(...)`", name=name),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        copied = edit.as_call(edit.statement(found.place), ".copy_")
+        yield fix(text("copy the values"), copied)
+
 
 class StateLoadedIntoItself(Rule):
     """A module's own `state_dict()`, kept without a copy, is loaded into it again.
@@ -135,6 +146,10 @@ class StateLoadedIntoItself(Rule):
     ## What to do
 
     Keep a copy: `copy.deepcopy(model.state_dict())`.
+
+    ## The fix
+
+    The copy takes the memory of one more model.
     """
 
     name = "state-loaded-into-itself"
@@ -254,6 +269,19 @@ class StateLoadedIntoItself(Rule):
             help=text("keep a copy: `copy.deepcopy({module}.state_dict())`", module=module),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        module, other = str(event.fields["module"]), str(event.fields["other"])
+        places: tuple[Place | None, ...] = event.fields["taken"]
+        if other:
+            places = tuple(
+                value
+                for name, same in ((module, other), (other, module))
+                if edit.code(value := edit.binding(found.place, name)) == same
+            )[:1]
+        copies = [_copied(edit, one) for one in places]
+        yield fix(text("make a copy"), together(*copies) if copies else ())
+
 
 class FollowerTrained(Rule):
     """A network that follows another one by a moving average is trained as well.
@@ -364,3 +392,19 @@ class FollowerTrained(Rule):
             why=text("a follower's values come from what it follows, not from a gradient"),
             help=text("compute this under `torch.no_grad()`"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        call: Place | None = event.fields["call"]
+        path, imports = edit.name_for(call, "torch.no_grad")
+        if edit.is_body(call):
+            under = edit.under(call, f"with {path}():")
+            yield fix(text("compute it without recording"), (*under, *imports) if under else ())
+        yield fix(text("stop the gradient at `{name}`", name=edit.code(call)), edit.after(call, ".detach()"))
+
+
+def _copied(edit: Editor, place: Place | None) -> Edits:
+    """A deep copy of what stands at `place`."""
+    path, imports = edit.name_for(place, "copy.deepcopy")
+    made = edit.around(place, f"{path}(") if path else ()
+    return (*made, *imports) if made else ()

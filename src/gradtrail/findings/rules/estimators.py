@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.carrying import constant
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 SAMPLE = Word(rb"\.sample\(", file=rb"distributions", run=True)
 
@@ -167,6 +173,10 @@ class SampleForRsample(Rule):
             help=text("draw with `rsample()`"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        yield fix(text("draw with `rsample()`"), edit.rename_call(found.place, "sample", "rsample"))
+
 
 class AttachedAdvantage(Rule):
     """A log-probability is weighted by a factor that requires grad.
@@ -267,6 +277,19 @@ class AttachedAdvantage(Rule):
             help=text("use `{name}.detach()` here", name=name),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        right = event.fields["right"] is True
+        factor = edit.operand(found.place, right)
+        if factor is None:
+            own = edit.receiver(found.place)
+            given = [one for one in edit.arguments(found.place) if edit.code(one) != ""]
+            pair = given[:2] if len(given) > 1 else [own, *given]
+            factor = pair[right] if len(pair) > 1 else None
+        title = text("stop the gradient at `{name}`", name=edit.code(factor))
+        yield fix(title, constant(edit, factor))
+        yield fix(title, edit.after(factor, ".detach()"))
+
 
 class StraightThroughReversed(Rule):
     """A straight-through estimator that detaches the wrong term.
@@ -335,6 +358,21 @@ class StraightThroughReversed(Rule):
             why=text("a detached tensor adds to the value, and nothing to the gradient"),
             help=text("detach the difference instead: `{name} + (... - {name}).detach()`", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        for copy, rest in ((False, True), (True, False)):
+            copied, difference = edit.operand(found.place, copy), edit.operand(found.place, rest)
+            plain = edit.take_off(copied, "detach")
+            if not plain and copied is not None and edit.receiver(copied, "data") is not None:
+                plain = edit.replace(copied, edit.code(edit.receiver(copied, "data")))
+            made = edit.binding(found.place, edit.code(copied)) if not plain else None
+            if made is not None and edit.code(edit.receiver(made, "detach")) == name_of(event):
+                plain = edit.replace(copied, name_of(event))
+            cut = edit.after(difference, ".detach()")
+            if plain and cut:
+                yield fix(text("detach the difference instead"), together(plain, cut))
+                return
 
 
 class TargetTrained(Rule):
@@ -413,3 +451,10 @@ class TargetTrained(Rule):
             ),
             help=text("use `{name}.detach()` here, or compute it under `torch.no_grad()`", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        target = edit.argument(found.place, "target") or edit.argument(found.place, 1)
+        title = text("stop the gradient at `{name}`", name=edit.code(target))
+        yield fix(title, constant(edit, target))
+        yield fix(title, edit.after(target, ".detach()"))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic
+from gradtrail.findings.telling import diagnostic, fix, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
+    from gradtrail.source.place import Edits, Place
 
 
 class EvaluationRecorded(Rule):
@@ -129,6 +134,23 @@ class EvaluationRecorded(Rule):
             help=text("evaluate under `torch.no_grad()`"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        at, title = found.place, text("evaluate under `torch.no_grad()`")
+        path, imports = edit.name_for(at, "torch.no_grad")
+        if edit.function(at) is not None and not edit.says(at, ".eval("):
+            return  # others may call this function to train
+        begin = edit.body(edit.function(at))[:_FIRST]
+        if any(".eval(" in edit.code(one) for one in begin) and not edit.says(at, *_TRAINS):
+            decorated = edit.decorate(at, f"{path}()")
+            yield fix(title, (*decorated, *imports) if decorated else ())
+        loop = edit.loop(at)
+        if loop is not None and not any(word in edit.code(loop) for word in (".eval(", *_TRAINS)):
+            under = edit.under(loop, f"with {path}():")
+            yield fix(title, (*under, *imports) if under else ())
+        under = edit.under(at, f"with {path}():")
+        yield fix(title, (*under, *imports) if under else ())
+
 
 class EvaluationLeftOn(Rule):
     """After the first round a model is trained in evaluation mode.
@@ -241,3 +263,34 @@ class EvaluationLeftOn(Rule):
             why=text("`eval()` holds until `train()` is called"),
             help=text("call `train()` at the beginning of each round"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        model, trained = edit.receiver(found.place, "eval"), step_at(found, "trained")
+        line, loop = f"{edit.code(model)}.train()", edit.loop(found.place)
+        title = text("call `train()` at the beginning of each round")
+        if model is None:
+            return
+        if edit.function(found.place) == edit.function(trained):
+            yield fix(title, edit.before(edit.first_in(loop), line))
+            return
+        known, batches = str(event.fields["model"]), edit.loop(trained)
+        if known:
+            yield fix(title, edit.before(batches, f"{known}.train()"))
+            yield fix(title, edit.before(edit.first_in(batches), f"{known}.train()"))
+        if loop is None:
+            ended = _at_the_end(edit, found.place, model, line)
+            yield fix(text("call `train()` after the evaluation"), ended)
+
+
+_TRAINS = (".backward(", ".step(", "autograd", "requires_grad", ".grad")
+"""What a function or a loop says in which more is done than evaluation."""
+
+
+def _at_the_end(edit: Editor, place: Place, model: Place, line: str) -> Edits:
+    """`line` at the end of the function around `place`, unless what it returns calls the model."""
+    return () if f"{edit.code(model)}(" in edit.returned(place) else edit.end_of(place, line)
+
+
+_FIRST = 3
+"""A function that evaluates says so in its first statements."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.carrying import carried_over, kept_without_graph
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic, name_of
+from gradtrail.findings.telling import diagnostic, fix, name_of
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
+from gradtrail.source.place import together
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 STEP = Word(rb"\.step\(\)", file=rb"\.backward\(", run=True)
 
@@ -169,6 +175,12 @@ class GraphKeptInList(Rule):
             why=text("a tensor that requires grad holds the graph that it was computed by"),
             help=text("collect `{name}.detach()`, or the number `{name}.item()`", name=name),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name = name_of(event)
+        kept = kept_without_graph(edit, found.place, name)
+        yield fix(text("collect `{name}` without its graph", name=name), kept)
 
 
 class GraphGrowsWithRounds(Rule):
@@ -337,6 +349,15 @@ class GraphGrowsWithRounds(Rule):
             help=text("add a number, with `item()`, or a tensor without history, with `detach()`"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        value, targets = edit.value(found.place), edit.targets(found.place)
+        if len(targets) > 1:
+            items, name = edit.elements(value), name_of(event)
+            same = len(items) == len(targets) and name in targets
+            value = items[targets.index(name)] if same else None
+        yield fix(text("add it without its graph"), edit.after(value, ".detach()"))
+
 
 class GraphWalkedAgain(Rule):
     """Every backward walks the graphs of all earlier rounds again.
@@ -351,6 +372,10 @@ class GraphWalkedAgain(Rule):
 
     Detach what is carried from one round to the next, and leave `retain_graph` out. To learn through all rounds, add up
     their losses and call backward once.
+
+    ## The fix
+
+    It detaches what is carried: each backward then learns from its own round alone.
     """
 
     name = "graph-walked-again"
@@ -376,7 +401,7 @@ class GraphWalkedAgain(Rule):
                     hidden = cell(hidden.detach()).tanh()
                     hidden.sum().backward()
             """,
-            proof="hidden.grad_fn.next_functions[0][0].next_functions[1][0] is not None",
+            proof="hidden.grad_fn is not None and hidden.grad_fn.next_functions[0][0].next_functions[1][0] is not None",
         ),
     )
     near_misses = (
@@ -416,6 +441,12 @@ class GraphWalkedAgain(Rule):
             why=text("a backward goes as far back as the graph goes"),
             help=text("detach what is carried from round to round, and leave retain_graph out"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        name, cut = carried_over(found, edit, event.fields["tuples"])
+        freed = edit.drop_keyword(found.place, "retain_graph")
+        yield fix(text("carry `{name}` over without its graph", name=name), together(cut, freed))
 
 
 class LossUnused(Rule):

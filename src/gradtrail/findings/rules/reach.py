@@ -11,12 +11,16 @@ from gradtrail.findings.rule import Example, NearMiss, Rule
 from gradtrail.findings.telling import diagnostic, fix, name_of, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
+from gradtrail.laws.distributions import REPARAMETERISED
 from gradtrail.laws.text import Text, text
-from gradtrail.source.place import Edits
+from gradtrail.source.place import Edits, together
 from gradtrail.source.words import Word
 
 if TYPE_CHECKING:
     from gradtrail.source.edits import Editor
+    from gradtrail.source.place import Place
+
+_TWO = 2
 
 STEP = Word(rb"\.step\(\)", file=rb"\.backward\(", run=True)
 
@@ -34,6 +38,11 @@ class ParameterOutsideOptimizer(Rule):
 
     Keep layers in `nn.ModuleList` or `nn.ModuleDict`, parameters in `nn.ParameterList`. For what comes later call
     `optimizer.add_param_group({"params": new.parameters()})`, or make the optimizer afterwards.
+
+    ## The fix
+
+    What is handed over with `add_param_group` gets the settings that the optimizer was made with, its learning rate
+    among them.
     """
 
     name = "parameter-outside-optimizer"
@@ -390,6 +399,16 @@ class ParameterOutsideOptimizer(Rule):
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
         kind, attribute = str(event.fields.get("container", "")), str(event.fields.get("attribute", ""))
+        if kind == "module":
+            title = text("load the values into the parameters that are there")
+            yield fix(title, _loaded(edit, found.place))
+            return
+        if kind == "unfrozen":
+            yield fix(text("hand over what is added"), _unfrozen(event, edit, found.place))
+            return
+        if kind == "tensor":
+            yield fix(text("wrap it in nn.Parameter"), _as_parameter(edit, found.place))
+            return
         if kind:
             yield fix(
                 text("register what `{name}` holds", name=attribute),
@@ -426,6 +445,10 @@ class ParameterNeverReached(Rule):
     `torch.stack` instead of `torch.tensor`, a soft choice (`softmax`) instead of `argmax`, the product computed in
     `forward` instead of once in `__init__`. What is not to be trained belongs to no optimizer, or gets
     `requires_grad_(False)`.
+
+    ## The fix
+
+    For a rounding it lets the gradient pass as if nothing were rounded, which is an approximation.
     """
 
     name = "parameter-never-reached"
@@ -727,6 +750,16 @@ class ParameterNeverReached(Rule):
             )
         elif cut == "detached":
             yield fix(text("keep the graph here"), edit.take_off(at, "detach"))
+        elif cut == "sampled" and event.fields["cls"] in REPARAMETERISED:
+            yield fix(text("draw with `rsample()`"), edit.rename_call(at, "sample", "rsample"))
+        elif cut == "zero" and callee.rpartition(".")[2] == "normal" and len(edit.arguments(at)) == _TWO:
+            path, imports = edit.name_for(at, "torch.distributions.Normal")
+            given = ", ".join(edit.code(edit.argument(at, number)) for number in range(_TWO))
+            drawn = edit.replace(at, f"{path}({given}).rsample()")
+            plain = edit.argument(at, _TWO - 1) is not None
+            yield fix(text("draw with `rsample()`"), (*drawn, *imports) if plain else ())
+        elif cut == "zero" and event.fields["op"] == "round":
+            yield fix(text("pass the gradient on as it comes"), _straight_through(edit, at))
 
 
 class OptimizersShareParameters(Rule):
@@ -822,6 +855,12 @@ class OptimizersShareParameters(Rule):
             why=text("an optimizer moves what it was handed, and nothing else"),
             help=text("hand it the parameters of the network that it is for"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        module = str(event.fields["module"])
+        owner = edit.receiver(found.place, "parameters") if module else None
+        yield fix(text("hand over the parameters"), edit.replace(owner, module))
 
 
 class OptimizerWithoutGradients(Rule):
@@ -922,9 +961,8 @@ class OptimizerWithoutGradients(Rule):
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
-        name = name_of(event)
-        value = edit.argument(found.place, 0) or edit.inside(found.place, name)
-        yield fix(text("collect `{name}` without its graph", name=name), edit.after(value, ".detach()"))
+        loaded = edit.drop_keyword(step_at(found, "wrapped"), "assign")
+        yield fix(text("load the values into the parameters that are there"), loaded)
 
 
 def _added(event: Event, found: Diagnostic, edit: Editor) -> Edits:
@@ -950,3 +988,65 @@ def _of(event: Event) -> str:
     """What a container holds: Parameters themselves, or the modules that they belong to."""
     made = event.subject.facts.get("made-kind") if event.subject is not None else ""
     return {"parameter": "Parameter", "module-parameter": "Module"}.get(str(made), "")
+
+
+def _loaded(edit: Editor, place: Place) -> Edits:
+    """`model.load_state_dict(best.state_dict())` for `model = copy.deepcopy(best)`."""
+    model, value = edit.target(place), edit.value(place)
+    source = edit.argument(value, 0) if edit.callee(value).endswith("deepcopy") else value
+    code = edit.code(source)
+    if model is None or not edit.may_be_assigned(code):
+        return ()
+    return edit.replace(edit.statement(place), f"{edit.code(model)}.load_state_dict({code}.state_dict())")
+
+
+def _as_parameter(edit: Editor, place: Place) -> Edits:
+    """The plain tensor that the assignment around `place` keeps, as a Parameter."""
+    value = edit.value(place)
+    path, imports = edit.name_for(place, "torch.nn.Parameter")
+    plain = edit.receiver(value, "requires_grad_")
+    if plain is not None:
+        return (*edit.replace(value, f"{path}({edit.code(plain)})"), *imports)
+    wrapped = edit.around(value, f"{path}(")
+    return (*edit.drop_keyword(value, "requires_grad"), *wrapped, *imports) if wrapped else ()
+
+
+def _unfrozen(event: Event, edit: Editor, place: Place) -> Edits:
+    """The optimizer gets what is unfrozen at `place`, if it has a name there and that happens once."""
+    made: Place | None = event.fields["made"]
+    optimizer, name = edit.code(edit.target(made)), name_of(event)
+    if not optimizer or not (edit.function(made) == edit.function(place) or optimizer.startswith("self.")):
+        return ()
+    add = f'{optimizer}.add_param_group({{"params": '
+    loop = edit.loop(place)
+    walked = edit.walked(loop)
+    if edit.receiver(walked, "parameters") is not None and edit.is_alone_in(loop, place):
+        return edit.behind(loop, f"{add}{edit.code(walked)}}})") if edit.comes_once(loop) else ()
+    if (
+        edit.receiver(walked, "parameters") is not None
+        or edit.receiver(walked, "named_parameters") is not None
+    ):
+        return (
+            edit.behind(place, f"{add}[{name}]}})") if edit.comes_once(loop) and name.isidentifier() else ()
+        )
+    owner = edit.code(edit.receiver(place, "requires_grad_"))
+    if not owner or not edit.comes_once(place):
+        return ()
+    given = f"[{owner}]" if owner == name else f"{owner}.parameters()"
+    return edit.behind(place, f"{add}{given}}})")
+
+
+def _straight_through(edit: Editor, place: Place) -> Edits:
+    """The value of the rounding at `place`, and the gradient of what is rounded."""
+    given, owner = edit.arguments(place), edit.receiver(place, "round")
+    inner = given[0] if given and edit.code(owner) == "torch" else owner
+    if len(given) != (inner is not owner) or inner is None:
+        return ()
+    code, target = edit.code(inner), edit.code(edit.target(place))
+    if "(" not in code:
+        code = code if code.isidentifier() else f"({code})"
+        return edit.replace(place, f"({code} + ({edit.code(place)} - {code}).detach())")
+    if not edit.is_body(place) or not target.isidentifier():
+        return ()
+    rounded = f"{target} = {target} + ({target}.round() - {target}).detach()"
+    return together(edit.replace(place, code), edit.behind(place, rounded))

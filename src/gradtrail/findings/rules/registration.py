@@ -768,3 +768,27 @@ class LoopNameRebound(Rule):
         if event.fields["op"] == "detach":
             frozen = edit.replace(edit.statement(found.place), f"{name}.requires_grad_(False)")
             yield fix(text("freeze the parameter itself"), frozen)
+            return
+        title = text("write the values into `{target}`", target=name)
+        if event.fields["op"] in ("to", "cpu", "cuda", "half", "float", "double", "bfloat16"):
+            yield fix(title, edit.replace(edit.target(found.place), f"{name}.data"))
+            return
+        if event.fields["op"] not in (
+            "",
+            "clamp",
+            "clip",
+            "mul",
+            "add",
+            "sub",
+            "div",
+            "abs",
+            "round",
+            "sign",
+        ):
+            return  # the result may have another shape
+        path, imports = edit.name_for(found.place, "torch.no_grad")
+        copied = edit.as_call(found.place, ".copy_")
+        if copied and not edit.is_under(found.place, ("no_grad", "inference_mode")):
+            under = edit.under(found.place, f"with {path}():")
+            copied = (*together(under, copied), *imports) if under else ()
+        yield fix(title, copied)

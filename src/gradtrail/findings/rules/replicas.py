@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic
+from gradtrail.findings.telling import diagnostic, fix
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
 
 _BEGIN = """
                 import os, tempfile
@@ -103,3 +107,12 @@ class DdpBypassed(Rule):
             why=text("only a call of the wrapper prepares the averaging of the gradients that follow"),
             help=text("call `{wrapper}` itself, and let forward compute the loss", wrapper=wrapper),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        wrapper, called = str(event.fields["wrapper"]), edit.called(found.place)
+        code = edit.code(called)
+        if code.removesuffix(".forward") == f"{wrapper}.module" or edit.code(
+            edit.binding(found.place, code) if code.isidentifier() else None
+        ) == (f"{wrapper}.module"):
+            yield fix(text("call `{wrapper}` itself", wrapper=wrapper), edit.replace(called, wrapper))

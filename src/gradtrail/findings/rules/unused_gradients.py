@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.rule import Example, NearMiss, Rule
-from gradtrail.findings.telling import diagnostic
+from gradtrail.findings.telling import diagnostic, fix, step_at
 from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.laws.text import text
 from gradtrail.source.words import Word
+
+if TYPE_CHECKING:
+    from gradtrail.source.edits import Editor
+    from gradtrail.source.place import Edits, Place
 
 BACKWARD = Word(rb"\.backward\(", file=rb"optim", run=True)
 
@@ -27,6 +32,11 @@ class OptimizerNeverStepped(Rule):
 
     Call `optimizer.step()` after the backward. Where gradients of several batches are added up, step at the last batch
     as well.
+
+    ## The fix
+
+    Where the condition of the step is never true, it makes one step behind the loop, with all the gradients that were
+    added up.
     """
 
     name = "optimizer-never-stepped"
@@ -155,6 +165,18 @@ class OptimizerNeverStepped(Rule):
             else text("call `step()` after the backward"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        if event.fields["skipped"] is True:
+            yield fix(text("step with what is left, behind the loop"), _rest(edit, found.place))
+            return
+        name, backward = edit.code(edit.target(found.place)), step_at(found, "backward-adds")
+        here = edit.function(found.place) == edit.function(backward) or name.startswith("self.")
+        yield fix(
+            text("call `step()` after the backward"),
+            edit.behind(backward, f"{name}.step()") if name and here else (),
+        )
+
 
 class GradientClearedBeforeStep(Rule):
     """Gradients are cleared between the backward and the step.
@@ -240,6 +262,15 @@ class GradientClearedBeforeStep(Rule):
             help=text("clear before the backward, or after the step"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        backward, step = step_at(found, "backward-adds"), step_at(found, "no-gradient")
+        title = text("clear the gradients before each backward")
+        if edit.same_block(found.place, backward):
+            yield fix(title, edit.move(found.place, before=backward))
+        elif edit.same_block(found.place, step):
+            yield fix(text("clear the gradients after the step"), edit.move(found.place, behind=step))
+
 
 class AccumulationNotScaled(Rule):
     """The means over parts of a batch are added up for one step, not averaged.
@@ -252,6 +283,10 @@ class AccumulationNotScaled(Rule):
     ## What to do
 
     Divide each loss by the number of parts before its backward.
+
+    ## The fix
+
+    It makes the steps shorter. A learning rate that was chosen for the sum may be too small for the mean.
     """
 
     name = "accumulation-not-scaled"
@@ -442,3 +477,31 @@ class StepWithoutBackward(Rule):
             why=text("a step skips parameters whose `.grad` is None"),
             help=text("call `backward()` on the loss before the step"),
         )
+
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        number, loss = str(event.fields["parts"]), edit.receiver(found.place, "backward")
+        rebound = edit.bound_in(edit.loop(found.place)) & edit.names_of(number)
+        if loss is None or not number or rebound or not edit.is_known(found.place, number):
+            return
+        yield fix(
+            text("divide this loss by the number of backward passes to one step"),
+            edit.around(loss, "(", f" / {number})"),
+        )
+
+
+def _rest(edit: Editor, condition: Place) -> Edits:
+    """What stands under the condition done once more behind the loop, where it is the step and no more."""
+    done = [edit.code(one) for one in edit.body(condition)]
+    loop = edit.loop(condition)
+    known = all(one.endswith(("step()", "zero_grad()")) or "clip_grad_" in one for one in done)
+    if loop is None or len(done) > _SHORT or not known or any("\n" in one for one in done):
+        return ()
+    edits: Edits = ()
+    for line in done:
+        edits = (*edits, *edit.behind(loop, line))
+    return edits if len(edits) == len(done) else ()
+
+
+_SHORT = 4
+"""Statements of a step: clip, step, clear."""
