@@ -31,6 +31,8 @@ def carried_over(found: Diagnostic, edit: Editor, tuples: Sequence[str] = ()) ->
             in_tuple = name in tuples or "LSTM" in str(step.text)
             if edit.function(step.place) == edit.function(found.place):
                 return name, detached_behind(name, in_tuple, found.place, edit)
+            if name.startswith("self.") and len(edit.targets(step.place)) > 1:
+                return name, detached_behind(name, in_tuple, step.place, edit)
             if name.startswith("self.") and not in_tuple and not edit.file_says(step.place, f"{name} = None"):
                 used = edit.inside(edit.value(step.place), name)
                 return name, edit.after(used, ".detach()")
