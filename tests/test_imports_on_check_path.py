@@ -47,14 +47,12 @@ gradtrail.integrations.remembered
 gradtrail.integrations.torch_version
 gradtrail.interp
 gradtrail.interp.budget
-gradtrail.interp.callers
 gradtrail.interp.calls
 gradtrail.interp.copies
 gradtrail.interp.core
 gradtrail.interp.custom_functions
 gradtrail.interp.estimators
 gradtrail.interp.events
-gradtrail.interp.examples
 gradtrail.interp.expressions
 gradtrail.interp.frames
 gradtrail.interp.grad_modes

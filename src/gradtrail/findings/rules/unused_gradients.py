@@ -389,6 +389,17 @@ class AccumulationNotScaled(Rule):
             help=text("divide this loss by the number of backward passes per step"),
         )
 
+    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
+        """The edits that mend it."""
+        number, loss = str(event.fields["parts"]), edit.receiver(found.place, "backward")
+        rebound = edit.bound_in(edit.loop(found.place)) & edit.names_of(number)
+        if loss is None or not number or rebound or not edit.is_known(found.place, number):
+            return
+        yield fix(
+            text("divide this loss by the number of backward passes to one step"),
+            edit.around(loss, "(", f" / {number})"),
+        )
+
 
 class StepWithoutBackward(Rule):
     """An optimizer makes its steps, and no backward is ever called.
@@ -476,17 +487,6 @@ class StepWithoutBackward(Rule):
             text("no parameter has a gradient"),
             why=text("a step skips parameters whose `.grad` is None"),
             help=text("call `backward()` on the loss before the step"),
-        )
-
-    def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
-        """The edits that mend it."""
-        number, loss = str(event.fields["parts"]), edit.receiver(found.place, "backward")
-        rebound = edit.bound_in(edit.loop(found.place)) & edit.names_of(number)
-        if loss is None or not number or rebound or not edit.is_known(found.place, number):
-            return
-        yield fix(
-            text("divide this loss by the number of backward passes to one step"),
-            edit.around(loss, "(", f" / {number})"),
         )
 
 
