@@ -708,6 +708,8 @@ def _sequence_method(
         return None
     if name in ("extend", "__iadd__", "update"):
         found = m.items_of(first, node, frame)
+        for item in () if found is None else found[0]:
+            _note_kept(m, item, value, node, frame)
         if found is None:
             put(value, "rest", UNKNOWN)
         elif exact and len(value.items) + len(found[0]) < budget.ITEMS_OF_SEQUENCE:
@@ -830,6 +832,9 @@ def _note_kept(m: Any, value: Any, container: Any, node: Any, frame: Frame) -> N
         m.note_kept(value, container, origin, frame)
     elif type(value) is Sequence and value.kind == "tuple":
         for item in value.items:
+            _note_kept(m, item, container, node, frame)
+    elif type(value) is Mapping:
+        for item in value.entries.values():
             _note_kept(m, item, container, node, frame)
 
 
