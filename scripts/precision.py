@@ -4,7 +4,7 @@ usage: python scripts/precision.py FOLDER [--only OWNER/NAME ...]   check the co
        python scripts/precision.py --page                           renew the page only
 
 A copy that is not in FOLDER, or that takes longer than `--longest` seconds, is passed over: its findings stay as they are.
-With `--look usual` only that look is renewed; what the other look found stays as it is.
+With `--usual` the slower look at everything is left out, and what it found stays as it is.
 `docs/precision/repositories.toml` lists the repositories and their commits, or `pypi:VERSION` for the files of a release;
 `looks = ["usual"]` leaves out the slower look at everything. FOLDER holds a copy of each as `OWNER+NAME`, for example
 from `git clone` and `git checkout COMMIT`; nothing of them is run. Every finding stands in
@@ -342,12 +342,12 @@ def main() -> int:
     )
     parser.add_argument("folder", nargs="?", type=Path, help="where the copies are")
     parser.add_argument("--only", nargs="*", default=[], metavar="OWNER/NAME")
-    parser.add_argument("--look", choices=LOOKS, help="renew only what this look finds")
+    parser.add_argument("--usual", action="store_true", help="leave out the look at everything")
     parser.add_argument("--longest", type=float, default=LONGEST, metavar="SECONDS", help="for one look")
     parser.add_argument("--page", action="store_true", help="renew the page from the findings that are kept")
     options = parser.parse_args()
     if options.folder:
-        looks = [options.look] if options.look else list(LOOKS)
+        looks = ["usual"] if options.usual else list(LOOKS)
         run_over(options.folder.resolve(), options.only, looks, options.longest, PAGES)
     elif not options.page:
         parser.error("say where the copies are, or --page")
