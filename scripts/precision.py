@@ -3,6 +3,8 @@
 usage: python scripts/precision.py FOLDER [--only OWNER/NAME ...]   check the copies in FOLDER, renew the page
        python scripts/precision.py --page                           renew the page only
 
+A copy that is not in FOLDER, or that takes longer than `--longest` seconds, is passed over: its findings stay as they are.
+With `--usual` the slower look at everything is left out, and what it found stays as it is.
 `docs/precision/repositories.toml` lists the repositories and their commits, or `pypi:VERSION` for the files of a release;
 `looks = ["usual"]` leaves out the slower look at everything. FOLDER holds a copy of each as `OWNER+NAME`, for example
 from `git clone` and `git checkout COMMIT`; nothing of them is run. Every finding stands in
@@ -60,7 +62,7 @@ Finding = dict[str, Any]
 # Checking
 
 
-def checked(folder: Path, environment: dict[str, str]) -> dict[str, Any]:
+def checked(folder: Path, environment: dict[str, str], longest: float) -> dict[str, Any]:
     """The JSON report of `gradtrail check` on a folder."""
     done = subprocess.run(
         [sys.executable, "-m", "gradtrail", "check", "--output-format", "json", "."],
@@ -68,7 +70,7 @@ def checked(folder: Path, environment: dict[str, str]) -> dict[str, Any]:
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "GRADTRAIL_LANG": "en", **environment},
         capture_output=True,
         text=True,
-        timeout=LONGEST,
+        timeout=longest,
         check=False,
     )
     try:
@@ -87,15 +89,17 @@ def excerpt(folder: Path, told: dict[str, Any]) -> list[str]:
     return [f"{row}: {lines[row - 1].strip()[:EXCERPT_WIDTH]}" for row in rows if row <= len(lines)]
 
 
-def found_in(folder: Path, repository: dict[str, Any]) -> tuple[list[Finding], list[str]]:
+def found_in(
+    folder: Path, repository: dict[str, Any], looks: Iterable[str] = LOOKS, longest: float = LONGEST
+) -> tuple[list[Finding], list[str]]:
     """What is found in a repository: as a user finds it, and what a look at everything adds.
 
     The second list are the files on which gradtrail itself failed, each with the reason.
     """
     found: dict[tuple[Any, ...], Finding] = {}
     failed: dict[str, str] = {}
-    for look in repository.get("looks", LOOKS):
-        report = checked(folder, LOOKS[look])
+    for look in looks:
+        report = checked(folder, LOOKS[look], longest)
         for each in report.get("not_looked_at", []):
             if OWN_MISTAKE in each["reason"]:
                 path = os.path.relpath(folder / each["filename"], folder)
@@ -139,8 +143,10 @@ def key_of(finding: Finding) -> tuple[Any, ...]:
     return tuple(finding[key] for key in ("repo", "commit", "path", "row", "column", "rule"))
 
 
-def merged(kept: list[Finding], found: list[Finding], repos: Iterable[str]) -> list[Finding]:
-    """The findings after a run over `repos`: verdicts stay, and what is not told any more is marked."""
+def merged(
+    kept: list[Finding], found: list[Finding], repos: Iterable[str], looks: Iterable[str] = LOOKS
+) -> list[Finding]:
+    """The findings after a run with `looks` over `repos`: verdicts stay, and what is not told any more is marked."""
     before, now, run = (
         {key_of(each): each for each in kept},
         {key_of(each): each for each in found},
@@ -151,7 +157,7 @@ def merged(kept: list[Finding], found: list[Finding], repos: Iterable[str]) -> l
         if key in now:
             judged = {name: old.get(name, "") for name in JUDGED}
             result.append({**now[key], **judged})
-        elif old["repo"] in run:
+        elif old["repo"] in run and old["look"] in looks:
             result.append({**old, "told": False})
         else:
             result.append(old)
@@ -306,25 +312,27 @@ def page(repositories: list[dict[str, Any]], findings: list[Finding]) -> str:
     return "\n".join(text).rstrip() + "\n"
 
 
-def run_over(folder: Path, only: list[str], pages: Path) -> None:
+def run_over(folder: Path, only: list[str], looks: list[str], longest: float, pages: Path) -> None:
     """Check the copies in `folder` and write what is found to `findings.toml`."""
     listed = tomllib.loads((pages / "repositories.toml").read_text(encoding="utf-8"))["repository"]
     kept_repositories, kept = kept_in(pages / "findings.toml")
-    sizes, found = {each["name"]: each for each in kept_repositories}, []
-    run = [each for each in listed if not only or each["name"] in only]
-    for each in run:
-        copy = folder / each["name"].replace("/", "+")
-        if not copy.is_dir():
-            raise SystemExit(f"no copy of {each['name']}: {copy} is not there")
-        sizes[each["name"]] = size_of(copy, each)
-        more, failed = found_in(copy, each)
-        sizes[each["name"]]["failed"] = failed
-        print(f"{each['name']}: {len(more)} findings", flush=True)
-        found += more
-    names = [each["name"] for each in listed]
-    findings = merged(kept, found, [each["name"] for each in run])
-    text = written([sizes[name] for name in names if name in sizes], findings)
-    (pages / "findings.toml").write_text(text, encoding="utf-8")
+    sizes, names = {each["name"]: each for each in kept_repositories}, [each["name"] for each in listed]
+    run = [(each, folder / each["name"].replace("/", "+")) for each in listed]
+    run = [(each, copy) for each, copy in run if copy.is_dir() and (not only or each["name"] in only)]
+    if not run:
+        raise SystemExit(f"no copy of a repository of the list in {folder}")
+    for each, copy in run:
+        own_looks = [look for look in each.get("looks", LOOKS) if look in looks]
+        try:
+            found, failed = found_in(copy, each, own_looks, longest)
+        except subprocess.TimeoutExpired:
+            print(f"{each['name']}: longer than {longest:g} s", flush=True)
+            continue
+        print(f"{each['name']}: {len(found)} findings", flush=True)
+        sizes[each["name"]] = {**size_of(copy, each), "failed": failed}
+        kept = merged(kept, found, [each["name"]], own_looks)
+        text = written([sizes[name] for name in names if name in sizes], kept)
+        (pages / "findings.toml").write_text(text, encoding="utf-8")
 
 
 def main() -> int:
@@ -334,10 +342,13 @@ def main() -> int:
     )
     parser.add_argument("folder", nargs="?", type=Path, help="where the copies are")
     parser.add_argument("--only", nargs="*", default=[], metavar="OWNER/NAME")
+    parser.add_argument("--usual", action="store_true", help="leave out the look at everything")
+    parser.add_argument("--longest", type=float, default=LONGEST, metavar="SECONDS", help="for one look")
     parser.add_argument("--page", action="store_true", help="renew the page from the findings that are kept")
     options = parser.parse_args()
     if options.folder:
-        run_over(options.folder.resolve(), options.only, PAGES)
+        looks = ["usual"] if options.usual else list(LOOKS)
+        run_over(options.folder.resolve(), options.only, looks, options.longest, PAGES)
     elif not options.page:
         parser.error("say where the copies are, or --page")
     (PAGES / "README.md").write_text(page(*kept_in(PAGES / "findings.toml")), encoding="utf-8")

@@ -99,8 +99,10 @@ def test_a_failure_of_gradtrail_itself_is_told(copy: Path, monkeypatch: pytest.M
     reason = "internal error, a mistake of gradtrail: KeyError: 'x' (GRADTRAIL_DEBUG=1 shows where)"
     report = {"findings": [], "not_looked_at": [{"filename": "wrong.py", "reason": reason}]}
     looks = []
-    monkeypatch.setattr(precision, "checked", lambda folder, environment: looks.append(environment) or report)
-    assert precision.found_in(copy, {**REPOSITORY, "looks": ["usual"]}) == (
+    monkeypatch.setattr(
+        precision, "checked", lambda folder, environment, longest: looks.append(environment) or report
+    )
+    assert precision.found_in(copy, REPOSITORY, ["usual"]) == (
         [],
         ["wrong.py: internal error, a mistake of gradtrail: KeyError: 'x'"],
     )
@@ -132,15 +134,21 @@ def test_the_page_counts_what_is_told_and_lists_each_verdict() -> None:
     assert "| some/body | `cccccccccccc` | 1 | 1 | 4000 | 3 |" in parts["Repositories"]
 
 
+def test_a_run_with_one_look_leaves_what_the_other_found() -> None:
+    usual, everything = finding(1), finding(2, look="everything")
+    after = precision.merged([usual, everything], [], ["some/body"], ["usual"])
+    assert [(each["row"], each["told"]) for each in after] == [(1, False), (2, True)]
+
+
 def test_a_run_over_a_folder(copy: Path, tmp_path: Path) -> None:
     pages = tmp_path / "pages"
     pages.mkdir()
     (pages / "repositories.toml").write_text(precision.written([], []) + precision.written([REPOSITORY], []))
-    precision.run_over(copy.parent, [], pages)
+    precision.run_over(copy.parent, [], ["usual"], 600, pages)
     (size,), (found,) = precision.kept_in(pages / "findings.toml")
     assert (size["files"], size["lines"], found["repo"]) == (1, 4, "some/body")
     with pytest.raises(SystemExit, match="no copy of"):
-        precision.run_over(tmp_path / "nowhere", [], pages)
+        precision.run_over(tmp_path / "nowhere", [], ["usual"], 600, pages)
 
 
 def test_the_page_that_is_kept_is_the_one_that_is_made() -> None:
