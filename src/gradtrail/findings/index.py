@@ -211,7 +211,7 @@ WORDS: tuple[Word, ...] = (
     Word(b'\\.expand(?:_as)?\\(', then=b'(?:\\[[^\\n]{0,300}\\])?(?:\\.\\w+\\([^\\n]{0,300}\\)|\\.data)?(?: *[-+*/%@&|^]=|\\.[a-z0-9_]+(?<!requires_grad)_\\()|\\[[^\\n]{0,300}\\] *=[^=]'),
     Word(b'\\.expand(?:_as)?\\([^\\n]{0,300}\\)\\.\\w+_\\('),
     Word(b'\\.grad\\b(?!\\()'),
-    Word(b'\\.load_state_dict\\(', file=b'\\.state_dict\\(\\)', run=True),
+    Word(b'\\.load_state_dict\\(', file=b'\\.state_dict\\(\\)'),
     Word(b'\\.log_prob\\(', file=b'distributions', run=True),
     Word(b'\\.max\\(', file=b'(?:mse|smooth_l1|huber)_loss|MSELoss|SmoothL1Loss|HuberLoss', run=True),
     Word(b'\\.module\\b', file=b'DistributedDataParallel', run=True),

@@ -143,6 +143,9 @@ class Core:
         self.roots_cut_off = False  # of a root there was more behind it than was looked at
         self.unknown_reach = False  # a backward has reached what is not known
         self.losses: dict[int, list[tuple[Tensor, Any, Frame]]] = {}  # results of loss functions, by the node
+        self.loops_of_losses: dict[int, set[int]] = {}
+        self.loops_of_steps: set[int] = set()  # by their statements
+        self.handed_over = False  # the program has given a tensor its gradient itself
         self.forwards: dict[
             int, Instance
         ] = {}  # modules, by the serials of what they gave when called in loops

@@ -119,9 +119,9 @@ class Keeping(Copies):
         """At a backward: what it walks that an earlier round's has walked already."""
         super().hear_backward(passed)
         self.last_backward = self.count
-        if passed.retain is not True or passed.create is not False:
+        if passed.retain is not True or passed.create is not False or not passed.accumulate:
             return
-        begun = _last_loop(passed.frame)
+        begun = last_loop(passed.frame)
         newest = max((root.node.serial for root in passed.roots if root.node is not None), default=0)
         again: Node | None = None
         for node, sure in passed.reach.nodes.items():
@@ -157,16 +157,24 @@ class Keeping(Copies):
         if self.modes.grad_mode is True and tensor.requires == YES and first_loop(frame) is not None:
             known = self.losses.setdefault(id(node), [])
             known.append((tensor, node, frame))
+            self.loops_of_losses.setdefault(id(node), set()).add(_body(frame))
             del known[1:-_MOST_KEPT]  # the last rounds may do otherwise than the first
+
+    def hear_step(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
+        """At a step: the loop that it is made in is one that trains."""
+        super().hear_step(instance, held, node, frame)
+        self.loops_of_steps.add(_body(frame))
 
     def tell_unused_losses(self, frame: Frame) -> None:
         """Losses that no backward has come by, of what a module that is trained has given for them alone."""
         if not self._follows_all():
             return
         told: set[int] = set()
-        for known in self.losses.values():
+        for place, known in self.losses.items():
             if any(tensor.serial in self.taken_for_roots for tensor, _, _ in known):
                 continue
+            if not self.loops_of_losses[place] <= self.loops_of_steps:
+                continue  # of a loop in which nothing is trained it is a measure
             tensor, node, where = known[-1]
             for one in ancestors(tensor):
                 module = self.forwards.get(one.serial)
@@ -205,6 +213,16 @@ def _holds(container: Any, tensor: Tensor) -> bool:
     )
 
 
+def _body(frame: Frame) -> int:
+    """Which loop of the program is the innermost that is running; 0 for none."""
+    here: Frame | None = frame
+    while here is not None:
+        if here.loops:
+            return id(here.loops[-1][0].body)
+        here = here.caller
+    return 0
+
+
 def first_loop(frame: Frame) -> int | None:
     """When the outermost of the loops that are running began."""
     begun: int | None = None
@@ -215,7 +233,7 @@ def first_loop(frame: Frame) -> int | None:
     return begun
 
 
-def _last_loop(frame: Frame) -> int | None:
+def last_loop(frame: Frame) -> int | None:
     """When the innermost of the loops that are running began."""
     here: Frame | None = frame
     while here is not None:

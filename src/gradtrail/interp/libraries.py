@@ -762,6 +762,7 @@ class Libraries(Making, Copying, GradModes):
                     self.heap.put(tensor, field, None)
         elif name in ("grad", "_grad"):
             self.heap.put(tensor, "grad", value)
+            self.handed_over = self.handed_over or value is not None
             if value is not None:
                 self.reached.add(tensor.serial)
         else:

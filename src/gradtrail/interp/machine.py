@@ -77,6 +77,7 @@ class Machine(Reaching):
         self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
         self.unseen_backward, self.unknown_reach, self.made_before = False, False, {}
         self.losses, self.forwards, self.last_backward = {}, {}, 0
+        self.loops_of_losses, self.loops_of_steps, self.handed_over = {}, set(), False
         self.followers, self.followers_used, self.sharers = {}, {}, {}
         self.optimizers, self.in_loops, self.moved, self.addends = {}, {}, set(), {}
         self.waiting, self.unfrozen, self.trained_in_loops, self.steps_in_loops = {}, {}, {}, {}

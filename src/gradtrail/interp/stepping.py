@@ -87,7 +87,7 @@ class Stepping(Replicas):
 
     def tell_shared_parameters(self, frame: Frame) -> None:
         """Two optimizers that step the same parameters in a loop, while others get gradients and have none."""
-        if self.unseen_backward or self.unknown_reach or self.limits_told:
+        if self.unseen_backward or self.unknown_reach or self.limits_told or self.handed_over:
             return
         by_held: dict[frozenset[int], Built] = {}
         for instance in self.optimizers.values():
@@ -97,7 +97,7 @@ class Stepping(Replicas):
             held = frozenset(one.serial for group in built.groups for one in group)
             first = by_held.setdefault(held, built)
             left_out = [one for one in self.trained_in_loops.values() if one.serial not in self.optimized]
-            both = instance.serial in self.steppers and first is not built and held
+            both = instance.serial in self.steppers and first.at.node is not built.at.node and held
             if both and left_out and all(one.requires == YES and one.parameter is True for one in left_out):
                 where = built.at.frame or frame
                 self.tell("optimizers-share", built.at.node, where, self.seen(left_out[0], built.at.node, where),

@@ -154,7 +154,7 @@ class StateLoadedIntoItself(Rule):
 
     name = "state-loaded-into-itself"
     severity = "warning"
-    words = (Word(rb"\.load_state_dict\(", file=rb"\.state_dict\(\)", run=True),)
+    words = (Word(rb"\.load_state_dict\(", file=rb"\.state_dict\(\)"),)
     hears = ("state-loaded-into-itself",)
     examples = (
         Example(

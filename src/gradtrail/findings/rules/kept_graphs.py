@@ -498,6 +498,23 @@ class LossUnused(Rule):
     )
     near_misses = (
         NearMiss(
+            "a loss that is measured in a loop of its own",
+            """
+                import torch
+                net, compare = torch.nn.Linear(2, 1), torch.nn.MSELoss()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    for _ in range(2):
+                        optimizer.zero_grad()
+                        compare(net(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+                        optimizer.step()
+                    whole = 0
+                    for _ in range(2):
+                        whole += compare(net(torch.zeros(4, 2)), torch.zeros(4, 1)).item()
+                    print(whole)
+            """,
+        ),
+        NearMiss(
             "a loss that later rounds add",
             """
                 import torch

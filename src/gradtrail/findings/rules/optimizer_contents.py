@@ -472,6 +472,23 @@ class OptimizersShareParameters(Rule):
     )
     near_misses = (
         NearMiss(
+            "made anew by one line, for gradients of a copy",
+            """
+                import copy
+                import torch
+                shared = torch.nn.Linear(2, 1)
+                local = copy.deepcopy(shared)
+                for _ in range(2):
+                    optimizer = torch.optim.SGD(shared.parameters(), lr=0.1)
+                    for _ in range(3):
+                        optimizer.zero_grad()
+                        local(torch.ones(4, 2)).pow(2).mean().backward()
+                        for one, other in zip(shared.parameters(), local.parameters()):
+                            one.grad = other.grad
+                        optimizer.step()
+            """,
+        ),
+        NearMiss(
             "first one optimizer, then another, for the same network",
             """
                 import torch
