@@ -15,13 +15,13 @@ MARKS = (b"no_grad", b"inference_mode", b"set_grad_enabled(False)")
 """What a file holds that may end the graph for its callees."""
 
 
-def called_without_graph(texts: Iterable[str]) -> frozenset[str]:
-    """The names that are called, or handed on, in blocks and functions without a graph.
+def called_without_graph(texts: Iterable[str], known: Iterable[str] = ()) -> frozenset[str]:
+    """The names that are called, or handed on, in blocks and functions without a graph, beside those that are `known`.
 
     What a function calls counts as well when the function itself is called so.
     """
     outside: dict[str, set[str]] = {}
-    found: set[str] = set()
+    found: set[str] = set(known)
     for text in texts:
         _read(text.splitlines(), found, outside)
     for _ in range(_ROUNDS):

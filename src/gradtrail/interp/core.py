@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gradtrail.source.place import Place
 
 
-_MOST_KIN = 64
+_MOST_KIN = 2_000
 """Tensors beside one that are looked at: beyond, a program has outgrown us."""
 
 

@@ -179,10 +179,8 @@ class Project:
                     if any(mark in data for mark in MARKS):
                         texts.append(data.decode("utf-8", "replace"))
             self._without_graph[folder] = called_without_graph(texts)
-        if filename.endswith(".py"):
-            return self._without_graph[folder]
-        own = called_without_graph([self.data(filename).decode("utf-8", "replace")])
-        return own | self._without_graph[folder]
+        own = self.data(filename).decode("utf-8", "replace")  # calls of calls may lead through it
+        return called_without_graph([own], self._without_graph[folder])
 
     def switches_modes(self, filename: str) -> bool:
         """Whether a file may switch a mode of torch when it is imported."""
