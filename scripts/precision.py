@@ -36,7 +36,7 @@ LONGEST = 1800
 EXCERPT_ROWS, EXCERPT_WIDTH = 6, 110
 
 JUDGED = ("verdict_first", "reason_first", "verified_first", "verdict_second", "reason_second", "program")
-"""What a reader writes: "true" or "false" and why, how it was verified, the smallest program of a false alarm."""
+"""What a reader writes: "true" or "false" ("unclear" where the excerpt does not decide) and why, how it was verified, the smallest program of a false alarm."""
 
 KEYS = (
     "repo",
