@@ -36,7 +36,8 @@ LONGEST = 1800
 EXCERPT_ROWS, EXCERPT_WIDTH = 6, 110
 
 JUDGED = ("verdict_first", "reason_first", "verified_first", "verdict_second", "reason_second", "program")
-"""What a reader writes: "true" or "false" ("unclear" where the excerpt does not decide) and why, how it was verified, the smallest program of a false alarm."""
+"""What a reader writes: "true", "false" or, where the excerpt does not decide, "unclear"; why; how it was verified; the
+smallest program of a false alarm."""
 
 KEYS = (
     "repo",
@@ -272,8 +273,8 @@ def page(repositories: list[dict[str, Any]], findings: list[Finding]) -> str:
         f"`gradtrail check` over {len(repositories)} public repositories, {lines:,} lines of Python, each at one commit or release: every",
         "finding, judged by readers who looked at the code around it. **True** means that the sentence is true at that place"
         " and that",
-        "a maintainer would agree that it is a mistake or worth the warning; all else is false. The second reader does not see"
-        " the verdicts of the first.",
+        "a maintainer would agree that it is a mistake or worth the warning; all else is false. The second reader sees the"
+        " excerpt and the finding alone, and may leave open what these do not decide.",
         "",
         "`python scripts/precision.py FOLDER` checks the copies in FOLDER again and keeps the verdicts in"
         " [findings.toml](findings.toml).",
