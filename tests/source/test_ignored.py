@@ -146,6 +146,11 @@ def test_a_lower_file_decides(repository: Path, top: str, below: str) -> None:
     agree(repository, top, below)
 
 
+@pytest.mark.parametrize("line", ["***/?", "a/***", "***", "/***/b*", "x***y", "a/***/b"])
+def test_more_than_two_stars(repository: Path, line: str) -> None:
+    agree(repository, line + "\n")
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(alphabet="abxy*?/[]!-\\. ", min_size=1, max_size=7), min_size=1, max_size=3))
 def test_any_pattern(repository: Path, lines: list[str]) -> None:

@@ -150,17 +150,18 @@ def _expression(glob: str, group: str) -> str | None:
     at = 0
     while at < len(glob):
         sign = glob[at]
-        if glob.startswith("**/", at) and (at == 0 or glob[at - 1] == "/"):
+        stars = len(glob) - at - len(glob[at:].lstrip("*"))  # git takes three of them for two
+        begins = at == 0 or glob[at - 1] == "/"
+        if stars > 1 and begins and glob.startswith("/", at + stars):
             if pieces[-1:] != ["(?:.*/)?"]:
                 pieces.append("(?:.*/)?")
-            at += 3
-        elif glob[at:] == "**" and at > 0 and glob[at - 1] == "/":
+            at += stars + 1
+        elif stars > 1 and begins and at > 0 and at + stars == len(glob):
             pieces.append(".+")
-            at += 2
-        elif sign == "*":
+            at += stars
+        elif stars:
             pieces.append(_STAR)
-            while at < len(glob) and glob[at] == "*":
-                at += 1
+            at += stars
         elif sign == "?":
             pieces.append("[^/]")
             at += 1
