@@ -34,6 +34,9 @@ EVERYTHING = "GRADTRAIL_EVERYTHING"
 
 Interpret = Callable[..., "Journal"]
 
+_IN_TWO_BYTES = "torch".encode("utf-16-le")[:-1]
+"""How a file says `torch` that is written in UTF-16, which Python does not read: that is to be told."""
+
 KEPT_SOURCE = 2_000_000
 """How many bytes of source may keep their trees from one file to the next: some 100 MB of memory."""
 
@@ -258,7 +261,7 @@ class _Run:
     def _may_matter(self, filename: str) -> bool:
         data = self.sources.data(filename)
         if b"torch" not in data:
-            return IGNORE_COMMENT in data
+            return IGNORE_COMMENT in data or _IN_TWO_BYTES in data
         return self.words is None or bool(self._the_project().rows_of_words(filename))
 
     def _read(self, filename: str) -> SourceText:

@@ -90,8 +90,6 @@ class Core:
         self.quiet = 0  # above 0 nothing is told: the body of a module that is imported
         self.on_value: Callable[[Any, Frame, Any], None] | None = None
         self.on_reveal: Callable[[Any, Any, Frame], None] | None = None
-        self.limits_told: set[tuple[str, str]] = set()
-        self.replaced: set[str] = set()  # names of libraries that the program has bound to something else
         self.layer: Any = None  # the library layer that is at work
         self.arms = 0  # how many branches that are only possible are open
         self.arms_of_loop = 0  # the same where the innermost loop began
@@ -105,6 +103,12 @@ class Core:
         self.modes_before: list[tuple[Any, Any]] = []  # of the with-blocks whose manager is one of several
         self.devices_before: list[Any] = []  # of the `with torch.device(...)` blocks that are open
         self.optimized: set[int] = set()  # serials of tensors that an optimizer was handed
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing has been seen of a program yet."""
+        self.replaced: set[str] = set()  # names of libraries that the program has bound to something else
+        self.limits_told: set[tuple[str, str]] = set()
         self.reached: set[int] = set()  # serials of leaves that a backward has reached
         self.behind_roots: set[int] = set()  # serials of origins that a backward's root was made of
         self.taken_for_roots: dict[

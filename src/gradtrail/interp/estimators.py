@@ -150,7 +150,6 @@ class _Flows:
     def __init__(self, machine: Estimators) -> None:
         self._cuts = {origin.serial for origin, _ in machine.cuts.values()}
         self._known: dict[int, _Flow] = {}
-        self._plain: dict[int, bool] = {}
         self.attached: list[tuple[Tensor, Origin]] = []  # factors of a score that have a gradient, and where
         self.estimated: set[Origin] = set()  # draws whose score is multiplied by a signal
 

@@ -33,10 +33,12 @@ class Keeping(Copies):
         made = getattr(container, "origin", None)
         if begun is None or made is None or tensor.requires != YES or tensor.leaf & LEAF or tensor.many:
             return
-        known = self.kept.setdefault((id(origin.node), id(container)), [])
         if self.calls_open and made.serial > self.call_began:
             return  # a layer's own list of intermediate results, which is gone when the call is over
-        if made.serial <= begun and not self.modes.inference_mode and len(known) < _MOST_KEPT:
+        if made.serial > begun or self.modes.inference_mode:
+            return
+        known = self.kept.setdefault((id(origin.node), id(container)), [])
+        if len(known) < _MOST_KEPT:
             known.append(_Kept(tensor, container, origin))
 
     def tell_kept(self, frame: Frame) -> None:
@@ -45,8 +47,7 @@ class Keeping(Copies):
             return
         places: dict[int, list[list[_Kept]]] = {}
         for (place, _), kept in self.kept.items():
-            if kept:
-                places.setdefault(place, []).append(kept)
+            places.setdefault(place, []).append(kept)
         for lists in places.values():
             if all(map(self._is_of_no_use, lists)):
                 kept = lists[0]

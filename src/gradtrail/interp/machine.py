@@ -72,19 +72,7 @@ class Machine(Reaching):
     def run(self, space: Space) -> Journal:
         """The journal of the program that `space` is: its body, then what nobody has called."""
         self.journal = Journal(space.filename)
-        self.limits_told = set()
-        self.replaced = set()
-        self.reached, self.behind_roots, self.cuts, self.steppers = set(), set(), {}, {}
-        self.unseen_backward, self.unknown_reach, self.made_before = False, False, {}
-        self.losses, self.forwards, self.last_backward = {}, {}, 0
-        self.loops_of_losses, self.loops_of_steps, self.handed_over = {}, set(), False
-        self.followers, self.followers_used, self.sharers = {}, {}, {}
-        self.optimizers, self.in_loops, self.moved, self.addends = {}, {}, set(), {}
-        self.waiting, self.unfrozen, self.trained_in_loops, self.steps_in_loops = {}, {}, {}, {}
-        self.behaviours, self.trained_in_mode, self.skipped, self.taken = {}, {}, {}, set()
-        self.taken_for_roots, self.taken_for_numbers, self.roots_cut_off = {}, {}, False
-        self.kept, self.growing, self.retained, self.evaluated, self.wrappers = {}, {}, {}, {}, {}
-        self.through_wrapper = {}
+        self.forget()
         self.heap.push()
         self.cut_short = []
         try:
