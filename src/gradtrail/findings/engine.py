@@ -34,8 +34,10 @@ EVERYTHING = "GRADTRAIL_EVERYTHING"
 
 Interpret = Callable[..., "Journal"]
 
-_IN_TWO_BYTES = "torch".encode("utf-16-le")[:-1]
-"""How a file says `torch` that is written in UTF-16, which Python does not read: that is to be told."""
+_IN_TWO_BYTES = b"t\0o\0r\0c\0h"
+"""How a file says `torch` that is written in UTF-16, which Python does not read: that is to be told.
+
+Spelled out, since asking the codec for it would load the codec in every run."""
 
 KEPT_SOURCE = 2_000_000
 """How many bytes of source may keep their trees from one file to the next: some 100 MB of memory."""
