@@ -31,6 +31,7 @@ from gradtrail.interp.values import (
     Storage,
     Tensor,
     Unknown,
+    is_foreign,
 )
 
 if TYPE_CHECKING:
@@ -443,7 +444,8 @@ class Core:
         """Unknown code has got hold of `value`: mutable containers and objects may differ afterwards."""
         kind = type(value)
         if kind is Tensor:
-            self.unseen_backward = self.unseen_backward or value.requires & YES != 0
+            if value.requires & YES and not is_foreign(value):
+                self.unseen_backward = True
             self.may_be_written(value)
         elif kind is Sequence:
             if value.kind == "list":

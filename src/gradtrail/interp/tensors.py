@@ -19,7 +19,9 @@ from gradtrail.interp.values import (
     BOOL,
     FLOAT,
     INT,
+    LEAF,
     MISSING,
+    NO,
     NON_LEAF,
     NUMBER,
     UNKNOWN,
@@ -139,7 +141,19 @@ class Tensors(Moves):
         if row is None:
             return UNKNOWN
         row, bound = self.chosen_row(row, args, keywords, node, frame)
+        if path and row.result == "new" and not row.outputs and bound.doubt and not bound.tensors:
+            return self._of_unknowns(row, node, frame)
         return self.apply_row(row, bound, node, frame)
+
+    def _of_unknowns(self, row: Operation, node: Any, frame: Frame) -> Tensor:
+        """What a function of torch makes of values that are not known: a tensor, and no more is known of it."""
+        result = self.unknown_tensor(node, frame, "computed")
+        result.result_of = row.name
+        if row.gradient == "no" or self.modes.grad_mode is False:
+            result.requires, result.leaf = NO, LEAF
+        else:
+            result.node = self.unseen(result.origin)
+        return result
 
     def chosen_row(
         self, row: Operation, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame

@@ -186,11 +186,13 @@ class Node:
     `edges` are the tensors it was computed from that may require grad; a backward goes on through
     their nodes. `frees` is whether it keeps anything that a backward frees (None: not known).
     `kind` is "op"; "maybe" (it is not known whether the operation was recorded); "join" (one of its
-    edges, by the branch taken); "opaque" (what lies behind it is not known).
+    edges, by the branch taken); "opaque" (what lies behind it is not known). `foreign`: nothing of the
+    graph that has been seen lies behind it, as behind a product of two values that are not known.
     """
 
     __slots__ = (
         "edges",
+        "foreign",
         "freed",
         "frees",
         "function",
@@ -228,6 +230,13 @@ class Node:
         self.function: Any = None  # of a custom Function: its backward, its context, the frame of apply
         self.refusal = ""  # the key of what torch says when a backward comes to it
         self.whole = False  # a reentrant checkpoint: only a backward to all leaves may run it
+        self.foreign = all(map(is_foreign, edges)) if edges else kind == "opaque"
+
+
+def is_foreign(edge: Any) -> bool:
+    """Whether all that leads to a node or a tensor that may require grad comes from what has not been seen."""
+    node = edge if type(edge) is Node else edge.node
+    return node is not None and node.foreign
 
 
 class Tensor:
