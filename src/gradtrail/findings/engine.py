@@ -52,6 +52,10 @@ STANDARD_INPUT = "<stdin>"
 """The name of what comes from standard input when no other name is given."""
 
 
+Identity = tuple[str, Place, str]
+"""What makes two diagnostics the same to a reader: the rule, the place, and what is said there."""
+
+
 class Report(NamedTuple):
     """What a run found.
 
@@ -69,6 +73,12 @@ class Report(NamedTuple):
     settled: frozenset[str] = frozenset()
     """The files that were looked at as far as they can be."""
     names: frozenset[str] = frozenset()
+    behind: Mapping[Identity, Event] = {}
+    """The event that each finding comes from."""
+
+    def event_of(self, finding: Diagnostic) -> Event | None:
+        """What `finding` comes from; None for one that no event gave rise to, and in a cell of a notebook."""
+        return self.behind.get(identity(finding))
 
 
 class Settings(NamedTuple):
@@ -233,8 +243,8 @@ class _Run:
         self._ignoring: dict[str, Ignoring | None] = {}
         self._interpret = interpret
         self._project: Project | None = None
-        self._found: dict[tuple[str, Place, str], Diagnostic] = {}
-        self._seen: dict[tuple[str, Place, str], tuple[Rule, Event]] = {}
+        self._found: dict[Identity, Diagnostic] = {}
+        self._seen: dict[Identity, tuple[Rule, Event]] = {}
         """What each finding comes from."""
         self._names: set[str] = set()
         self._not_looked_at: list[NotLookedAt] = []
@@ -283,13 +293,13 @@ class _Run:
         if not in_part and all(place.filename == filename for place in raised):
             self._settled.add(filename)
             self._raised[filename] = min((place.row for place in raised), default=None)
-        heard: dict[tuple[str, Place, str], int] = {}
+        heard: dict[Identity, int] = {}
         for event in journal.events:
             for rule in self._chosen.hearing(event.kind):
                 for diagnostic in rule.check(event, journal):
                     if not self._settings_of(diagnostic.place.filename).takes(rule.name):
                         continue
-                    key = _identity(diagnostic)
+                    key = identity(diagnostic)
                     heard[key] = heard.get(key, 0) + diagnostic.count
                     if key not in self._found:
                         self._found[key], self._seen[key] = diagnostic, (rule, event)
@@ -319,6 +329,7 @@ class _Run:
             self.sources,
             settled,
             frozenset(self._names),
+            {key: event for key, (_, event) in self._seen.items()},
         )
 
     def _in_cells(self, finding: Diagnostic) -> Diagnostic:
@@ -453,8 +464,8 @@ def _collect_what_is_young() -> None:
         gc.collect(0)
 
 
-def _identity(diagnostic: Diagnostic) -> tuple[str, Place, str]:
-    """What makes two diagnostics the same to a reader: the rule, the place, and what is said there."""
+def identity(diagnostic: Diagnostic) -> Identity:
+    """By what a diagnostic is known."""
     return diagnostic.rule, diagnostic.place, str(diagnostic.message)
 
 

@@ -19,6 +19,7 @@ found; a mistake of ours; stopped by Ctrl-C."""
 
 COMMANDS = {
     "check": "look for mistakes in files and folders, without running them",
+    "run": "run a program, and explain where and why autograd refuses what it does",
     "rule": "what a rule finds and why it is a mistake; without a name, all rules",
     "explain": "what an error of autograd means, from a pasted traceback or message",
     "claims": "what people say about autograd, whether it is true, and the proof",
@@ -56,7 +57,8 @@ def console() -> None:
         sys.stderr.flush()
     except (OSError, ValueError):
         status = status or FOUND
-    if os.environ.get("GRADTRAIL_DEBUG") == "1" or "gradtrail.tiny" in sys.modules:
+    ran = "gradtrail.tiny" in sys.modules or "gradtrail.runtime.program" in sys.modules
+    if os.environ.get("GRADTRAIL_DEBUG") == "1" or ran:
         sys.exit(status)  # what watches the process (a profiler, coverage) may finish its work
     os._exit(status)
 
@@ -104,6 +106,10 @@ def _run(arguments: list[str], own_process: bool = False) -> int:
         from gradtrail.integrations import pages
 
         return pages.run(command, arguments[1:])
+    if command == "run":
+        from gradtrail.integrations import run
+
+        return run.run(arguments[1:])
     if command == "tiny":
         from gradtrail.integrations import tiny
 

@@ -1,0 +1,208 @@
+"""From an exception to a diagnostic, by what is certain.
+
+First the interpreter is asked: where it tells the same refusal at the same place, and nothing that it says of the tensor differs
+from the live one, its finding holds, with trail and repairs. Else the rule of the refusal hears an event made of the live
+facts, with the trail that was recorded. Where neither goes, the law is all that is told.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import NamedTuple
+
+from gradtrail.findings import registry
+from gradtrail.findings.diagnostic import Diagnostic, Step
+from gradtrail.findings.rule import Rule
+from gradtrail.interp.events import Event, Seen
+from gradtrail.interp.journal import Journal
+from gradtrail.laws.messages import Message
+from gradtrail.laws.text import text
+from gradtrail.laws.wordings import Went, recognise
+from gradtrail.runtime import facts
+from gradtrail.runtime.crash import subjects
+from gradtrail.runtime.crash.scene import Scene
+from gradtrail.runtime.crash.subjects import Subject
+from gradtrail.runtime.places import Sources
+from gradtrail.runtime.static import Static
+from gradtrail.runtime.torch_compat import TORCH
+from gradtrail.source import traceback
+from gradtrail.source.place import Place
+
+Trail = Callable[[object], tuple[Step, ...]]
+"""What was recorded of the way of a live tensor."""
+
+
+class Explained(NamedTuple):
+    """A diagnostic, the law it speaks of, and who knew: "static", "live" or "law". `differs` is where the two disagreed."""
+
+    diagnostic: Diagnostic
+    law: Message
+    by: str
+    differs: str = ""
+
+
+def explain(
+    error: BaseException, static: Static, sources: Sources, trail: Trail = lambda tensor: ()
+) -> Explained | None:
+    """What an exception is about; None for one that is none of autograd's.
+
+    Of several that led to one another the first is explained: the others came of it.
+    """
+    for one in reversed(list(_chain(error))):
+        found = _explain_one(one, static, sources, trail)
+        if found is not None:
+            return found
+    return None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception and those that it came of, as Python shows them: the newest first."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        waiting.extend(inner for inner in getattr(one, "exceptions", ()) if isinstance(inner, BaseException))
+        if one.__cause__ is not None:
+            waiting.append(one.__cause__)
+        elif one.__context__ is not None and not one.__suppress_context__:
+            waiting.append(one.__context__)
+
+
+def _explain_one(error: BaseException, static: Static, sources: Sources, trail: Trail) -> Explained | None:
+    scene = Scene(_trace_of(error), sources)
+    law, rows = _law(error, scene)
+    if law is None:
+        return None
+    place = scene.place
+    if place is None and not rows:
+        return None
+    rules = _rules(law.key)
+    names = {rule.name for rule in rules}
+    subject = subjects.of(law.key, scene) if place is not None and TORCH.module is not None else None
+    differs = ""
+    found = _static_finding(law.key, names, rows or scene.rows, place, static)
+    if found is not None:
+        differs = _difference(found[1], subject)
+        if not differs:
+            return Explained(_as_raised(found[0]), law, "static")
+    if place is None:
+        place = Place(*rows[0])
+    live = _live(law, rules, subject, place, trail)
+    if live is not None:
+        return Explained(live, law, "live", differs)
+    return Explained(_law_alone(law, error, place, names), law, "law", differs)
+
+
+def _trace_of(error: BaseException) -> TracebackType | None:
+    return error.__traceback__
+
+
+def _law(error: BaseException, scene: Scene) -> tuple[Message | None, list[tuple[str, int]]]:
+    """The law that an exception speaks of; and the rows of another process, where its traceback is told in the words."""
+    frames = [
+        Went(one.code.co_filename, one.code.co_name, linecache.getline(one.code.co_filename, one.row).strip())
+        for one in scene.stations
+    ]
+    said = str(error)
+    if "Traceback (most recent call last)" in said:
+        for raised in reversed(traceback.read(said)):
+            went = [Went(frame.filename, frame.function, frame.code) for frame in raised.frames]
+            for kind, words in raised.wordings():
+                law = recognise(kind, words, went)
+                if law is not None:
+                    return law, [(frame.filename, frame.row) for frame in reversed(raised.frames)]
+    return recognise(_kind(error), said, frames), []
+
+
+def _kind(error: BaseException) -> str:
+    """The type of an exception by its name; one of torch's own that derives from the type of the law passes for it."""
+    return type(error).__name__
+
+
+def _rules(key: str) -> tuple[Rule, ...]:
+    from gradtrail.findings.answers import answer
+
+    try:
+        return tuple(rule() for rule in answer(key).rules)
+    except KeyError:
+        return ()
+
+
+def _static_finding(
+    key: str, names: set[str], rows: Sequence[tuple[str, int]], place: Place | None, static: Static
+) -> tuple[Diagnostic, Event] | None:
+    """What the interpreter finds of this kind where the exception went through, the innermost place first."""
+    candidates = [
+        (finding, event)
+        for finding, event in static.found_in(dict.fromkeys(name for name, _ in rows))
+        if finding.rule in names and (event.kind == key or key not in _heard(finding.rule))
+    ]
+    for filename, row in rows:
+        here = [one for one in candidates if _covers(one[0].place, filename, row)]
+        if place is not None and len(here) > 1:
+            here.sort(key=lambda one: abs(one[0].place.column - place.column))
+        if here:
+            return here[0]
+    return None
+
+
+def _heard(rule: str) -> tuple[str, ...]:
+    found = registry.rule_named(rule)
+    return found.hears if found is not None else ()
+
+
+def _covers(place: Place, filename: str, row: int) -> bool:
+    return place.filename == filename and place.row <= row <= (place.end_row or place.row)
+
+
+def _difference(event: Event, subject: Subject | None) -> str:
+    if subject is None or event.subject is None or not TORCH.is_tensor(subject.value):
+        return ""
+    return facts.contradiction(event.subject.facts, facts.of(subject.value))
+
+
+def _as_raised(found: Diagnostic) -> Diagnostic:
+    """The finding of something that has happened."""
+    return found._replace(certainty="raises", severity="error")
+
+
+def _live(
+    law: Message, rules: Sequence[Rule], subject: Subject | None, place: Place, trail: Trail
+) -> Diagnostic | None:
+    """What the rules of a refusal make of the live facts."""
+    if subject is None or not subject.name:
+        return None
+    known = facts.of(subject.value) if TORCH.is_tensor(subject.value) else {}
+    seen = Seen(subject.name, known, trail(subject.value) if known else ())
+    event = Event(law.key, place, "raises", seen, (), subject.fields, ())
+    for rule in rules:
+        if law.key not in rule.hears:
+            continue
+        try:
+            for found in rule.check(event, Journal(place.filename)):
+                return found
+        except (KeyError, AssertionError, AttributeError, TypeError):
+            return None  # the rule asks for what only the interpreter knows
+    return None
+
+
+def _law_alone(law: Message, error: BaseException, place: Place, names: set[str]) -> Diagnostic:
+    """The refusal, its place and its law."""
+    said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+    label = text("{error}", error=said)
+    return Diagnostic(
+        min(names, default=law.key),
+        "error",
+        "raises",
+        place,
+        text("torch refuses this: {law}", law=text(law.law)),
+        label,
+        (Step(place, "refused", label),),
+        text(law.law),
+    )

@@ -1,0 +1,40 @@
+"""What `check` says of the files of a running program, looked at when it is first asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.engine import Report, check_paths
+from gradtrail.interp.events import Event
+
+_MOST_FILES = 8
+
+
+class Static:
+    """The findings of the interpreter in the files of one program. `main` is the file that it was started from."""
+
+    def __init__(self, main: str | None = None) -> None:
+        self._main = os.path.abspath(main) if main else None
+        self._reports: dict[str, Report] = {}
+
+    def report(self, filename: str) -> Report:
+        """What is found with `filename` as the entry, whatever its comments hide."""
+        known = self._reports.get(filename)
+        if known is None:
+            known = self._reports[filename] = check_paths([filename], comments_hide=False)
+        return known
+
+    def found_in(self, filenames: Iterable[str]) -> Iterator[tuple[Diagnostic, Event]]:
+        """The findings, with what they come from, of the program from its start and of those files by themselves."""
+        entries = [self._main] if self._main else []
+        entries += [name for name in filenames if name not in entries]
+        for entry in list(dict.fromkeys(entries))[:_MOST_FILES]:
+            if not os.path.isfile(entry):
+                continue
+            report = self.report(entry)
+            for finding in report.findings:
+                event = report.event_of(finding)
+                if event is not None:
+                    yield finding, event

@@ -1,0 +1,136 @@
+"""Every touch of torch that is private, or that differs between releases: each a named capability that is tried before use.
+
+`TORCH` stands for the torch that the program has imported. Nothing here imports it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+
+class Torch:
+    """The torch of the running program.
+
+    A capability that this release has not is answered by None or by nothing at all, never by an error.
+    """
+
+    @property
+    def module(self) -> Any:
+        """`torch` itself; None until the program has imported it whole."""
+        module = sys.modules.get("torch")
+        return module if hasattr(module, "Tensor") and hasattr(module, "optim") else None
+
+    @property
+    def version(self) -> str:
+        """The release, as in "2.13.0"; empty without torch."""
+        return str(getattr(self.module, "__version__", ""))
+
+    def is_tensor(self, value: object) -> bool:
+        """Whether a value is a tensor. The kind of the object is asked, not what it claims to be."""
+        module = self.module
+        return module is not None and issubclass(type(value), module.Tensor)
+
+    def is_module(self, value: object) -> bool:
+        """Whether a value is a module."""
+        module = self.module
+        return module is not None and issubclass(type(value), module.nn.Module)
+
+    def is_optimizer(self, value: object) -> bool:
+        """Whether a value is an optimizer of torch."""
+        module = self.module
+        return module is not None and issubclass(type(value), module.optim.Optimizer)
+
+    @cached_property
+    def sequence_number(self) -> Callable[[], int] | None:
+        """The counter of this thread's autograd nodes: the number that the next node gets."""
+        try:
+            from torch._C._autograd import _get_sequence_nr
+        except ImportError:
+            return None
+        counter: Callable[[], int] = _get_sequence_nr
+        return counter
+
+    def quietly(self) -> Any:
+        """A context in which what we ask of tensors is seen by no mode and no subclass of the program's."""
+        return self.module._C.DisableTorchFunction()
+
+
+TORCH = Torch()
+
+
+def number_of(node: Any) -> int | None:
+    """The sequence number of a node of the graph; None where it has none, as the accumulator of a leaf."""
+    try:
+        number = node._sequence_nr()
+    except (AttributeError, RuntimeError):
+        return None
+    return number if isinstance(number, int) and 0 <= number < _ACCUMULATORS else None
+
+
+_ACCUMULATORS = 1 << 62
+"""AccumulateGrad has the greatest number there is, for the engine to run it first."""
+
+
+def name_of(node: Any) -> str:
+    """The name of a node, as in `grad_fn`: "MulBackward0"."""
+    try:
+        return str(node.name()).rpartition("::")[2]
+    except (AttributeError, RuntimeError, TypeError):
+        return type(node).__name__
+
+
+def variable_of(node: Any) -> Any:
+    """The leaf that a node accumulates into; None for other nodes."""
+    return getattr(node, "variable", None)
+
+
+def parents_of(node: Any) -> Iterator[Any]:
+    """The nodes that a backward goes on to."""
+    for parent, _ in getattr(node, "next_functions", ()):
+        if parent is not None:
+            yield parent
+
+
+FREED, MODIFIED, KEPT = "freed", "modified", "kept"
+
+
+def saved_of(node: Any) -> Iterator[tuple[str, str, int | None]]:
+    """What a node saved for backward: the name, whether it is FREED, MODIFIED or KEPT, and where its memory begins.
+
+    Reading an attribute `_saved_...` raises for what was freed or written since; the raw one still knows the memory.
+    """
+    for name in dir(node):
+        if name.startswith("_saved_"):
+            yield name[7:], _state(node, name), _memory(node, name)
+    if "saved_tensors" in dir(type(node)):
+        yield "saved_tensors", _state(node, "saved_tensors"), None
+
+
+def _state(node: Any, name: str) -> str:
+    try:
+        getattr(node, name)
+    except RuntimeError as error:
+        said = str(error)
+        return FREED if "second time" in said else MODIFIED if "modified by an inplace" in said else KEPT
+    except Exception:
+        return KEPT
+    return KEPT
+
+
+def _memory(node: Any, name: str) -> int | None:
+    try:
+        raw = getattr(node, name.replace("_saved_", "_raw_saved_", 1))
+        return memory_of(raw.data)
+    except Exception:
+        return None
+
+
+def memory_of(tensor: Any) -> int | None:
+    """Where the memory of a tensor begins; None where it has none that can be told."""
+    try:
+        return int(tensor.untyped_storage().data_ptr()) or None
+    except Exception:
+        return None
