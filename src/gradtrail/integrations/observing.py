@@ -11,7 +11,7 @@ from gradtrail.findings.engine import Report
 from gradtrail.integrations.output import complain, current_folder, output_width, wants_colour
 from gradtrail.laws.text import say
 from gradtrail.runtime import program
-from gradtrail.runtime.session import Session
+from gradtrail.runtime.session import STEPS, Session
 from gradtrail.runtime.user_code import PACKAGE
 
 
@@ -22,6 +22,7 @@ class Options:
         self.output_format = "terminal"
         self.output_file: str | None = None
         self.color = "auto"
+        self.steps = STEPS
 
 
 class Observer:
@@ -32,7 +33,7 @@ class Observer:
 
     def __init__(self, options: Options, main: str | None) -> None:
         self.options = options
-        self.session = Session(main)
+        self.session = Session(main, options.steps, self.complain, _look)
         self._file = None if options.output_file is None else os.path.abspath(options.output_file)
         self._folder = current_folder()
         self._before: Any = None
@@ -41,12 +42,23 @@ class Observer:
         """Observe from now on."""
         self._before = threading.excepthook
         threading.excepthook = self._thread_raised
+        self.session.begin()
         self._write()
+
+    def ended(self) -> None:
+        """Tell what is known of a program that has come to its end."""
+        try:
+            if self.session.is_ours:
+                self.session.ended()
+                self._tell_news()
+        except Exception as wrong:
+            self.complain(wrong)
 
     def crashed(self, error: BaseException) -> None:
         """Tell what an exception is about, after its traceback."""
         try:
             if self.session.is_ours:
+                self.session.end()
                 self.session.crashed(error)
                 self._tell_news()
         except Exception as wrong:
@@ -128,6 +140,18 @@ class Observer:
                 cause=cause,
             )
         )
+
+
+def _look(filename: str) -> Report:
+    """What `gradtrail check` finds in a file, by its settings."""
+    from gradtrail.findings.engine import Settings, check_paths
+    from gradtrail.findings.registry import known_names
+    from gradtrail.integrations import configuration
+    from gradtrail.integrations.torch_version import found_version
+
+    found = found_version(os.path.dirname(filename))
+    settings = configuration.Merged(configuration.Configurations(known_names, None), Settings(), found)
+    return check_paths([filename], settings_of=settings.of)
 
 
 def _to_standard_error(words: str) -> None:

@@ -14,6 +14,7 @@ from gradtrail.integrations.command import FOUND, USAGE
 from gradtrail.integrations.output import complain
 from gradtrail.laws.text import say, text
 from gradtrail.runtime import program
+from gradtrail.runtime.session import STEPS
 from gradtrail.runtime.user_code import PACKAGE
 from gradtrail.source.reading import Unreadable
 
@@ -50,7 +51,10 @@ def run(arguments: Sequence[str]) -> int:
     observer.begin()
     gc.enable()  # off since the command began
     raised = program.execute(loaded, main)
-    return 0 if raised is None else _end(raised, observer)
+    if raised is not None:
+        return _end(raised, observer)
+    observer.ended()
+    return 0
 
 
 class Options(observing.Options):
@@ -75,13 +79,15 @@ def split(arguments: Sequence[str]) -> tuple[list[str], bool, str | None, list[s
     return ours, False, None, rest
 
 
-_WITH_VALUE = frozenset(("--output-format", "--output-file", "--color", "--lang"))
+_WITH_VALUE = frozenset(("--output-format", "--output-file", "--color", "--lang", "--steps"))
 
 
 def _end(error: BaseException, observer: observing.Observer | None = None) -> int:
     """What Python does at the end of a program that raised, and what we add to it; the exit status comes back."""
     program.without_frames_of(PACKAGE, error)
     if isinstance(error, SystemExit):
+        if observer is not None:
+            observer.ended()
         return program.status_of(error)
     program.tell(error)
     if isinstance(error, KeyboardInterrupt):
@@ -111,4 +117,10 @@ def _parser() -> argparse.ArgumentParser:
         "--output-file", metavar="FILE", help=say("write the report there, not to standard error")
     )
     made.add_argument("--color", choices=("auto", "always", "never"), help=say("colour in the report"))
+    made.add_argument(
+        "--steps",
+        type=int,
+        metavar="N",
+        help=say("watch the first N steps of each optimizer ({usual} by default)", usual=STEPS),
+    )
     return made

@@ -42,6 +42,16 @@ class Sources:
             return Place(code.co_filename, row)
         return source.place(node)
 
+    def statement(self, filename: str, row: int) -> ast.stmt | None:
+        """The innermost statement that covers a row."""
+        source = self.get(filename)
+        if source is None or source.cells is not None:
+            return None
+        try:
+            return _statement_on(source.parse(), row)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
     def node(self, code: CodeType, offset: int, row: int) -> ast.expr | ast.stmt | None:
         """The expression or statement that an instruction belongs to; where no position is known, the statement of the row."""
         source = self.get(code.co_filename)

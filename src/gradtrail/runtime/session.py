@@ -4,24 +4,52 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.engine import Identity, Report, identity
+from gradtrail.interp.events import Event, Step
+from gradtrail.runtime import trail
 from gradtrail.runtime.crash.diagnosis import Explained, explain
+from gradtrail.runtime.observers.hooks import Hooks
+from gradtrail.runtime.observers.training import Training
+from gradtrail.runtime.on_import import when_imported
 from gradtrail.runtime.places import Sources
-from gradtrail.runtime.static import Static
+from gradtrail.runtime.recorder import Recorder, recorder
+from gradtrail.runtime.silent import Visited, heard, merged
+from gradtrail.runtime.static import Look, Static
+from gradtrail.runtime.torch_compat import TORCH
+
+STEPS = 5
+"""How many steps of each optimizer are watched, unless told otherwise."""
+
+
+Failed = Callable[[Exception], None]
+"""Hears of a mistake of ours, with which the program goes on."""
 
 
 class Session:
     """What is found while a program runs. `main` is the file that it was started from, where there is one.
 
-    Threads may report at the same time. A forked child has a session of its own: `is_ours` is False there.
+    `steps` is how many steps of each optimizer are watched. Threads may report at the same time. A forked child has a
+    session of its own: `is_ours` is False there.
     """
 
-    def __init__(self, main: str | None = None) -> None:
-        self.static = Static(main)
+    def __init__(
+        self,
+        main: str | None = None,
+        steps: int = STEPS,
+        failed: Failed = lambda wrong: None,
+        look: Look | None = None,
+    ) -> None:
+        self._steps = steps
+        self._failed = failed
+        self.recorder: Recorder | None = None
+        self._hooks: Hooks | None = None
+        self.static = Static(main) if look is None else Static(main, look)
         self.sources = Sources()
         self.explained: list[Explained] = []
+        self._events: list[Event] = []
         self._found: dict[Identity, Diagnostic] = {}
         self._told: set[Identity] = set()
         self._process = os.getpid()
@@ -32,9 +60,50 @@ class Session:
         """Whether this is the process that the session began in."""
         return os.getpid() == self._process
 
+    def begin(self) -> None:
+        """Observe from now on, or as soon as the program has imported torch."""
+        when_imported("torch", self._torch_is_there)
+
+    def end(self) -> None:
+        """Observe no more."""
+        if self._hooks is not None:
+            self._hooks.end()
+        if self.recorder is not None:
+            self.recorder.stop()
+
+    def _torch_is_there(self) -> None:
+        if self._steps <= 0 or TORCH.module is None:
+            return
+        try:
+            if TORCH.sequence_number is not None:
+                self.recorder = recorder(TORCH.sequence_number)
+                self.recorder.start()
+            training = Training()
+            self._hooks = Hooks([], training, self._steps, self._enough, self._failed)
+            self._hooks.begin()
+        except Exception as wrong:
+            self._failed(wrong)
+
+    def _enough(self) -> None:
+        if self.recorder is not None:
+            self.recorder.stop()
+
+    def ended(self) -> None:
+        """The program has come to its end: what was seen and what is known of its source are put together."""
+        self.end()
+        if TORCH.module is None:
+            return
+        visited = Visited(None if self.recorder is None else self.recorder.visited, self.sources)
+        for finding in merged(heard(self._events), self.static, visited):
+            self.add(finding)
+
+    def trail_of(self, tensor: object) -> tuple[Step, ...]:
+        """The way of a live tensor, as far as it was recorded."""
+        return trail.of(tensor, self.recorder, self.sources)
+
     def crashed(self, error: BaseException) -> None:
         """Find out what an exception is about that nobody caught."""
-        explained = explain(error, self.static, self.sources)
+        explained = explain(error, self.static, self.sources, self.trail_of)
         if explained is not None:
             with self._lock:
                 self.explained.append(explained)

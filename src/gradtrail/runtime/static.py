@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.engine import Report, check_paths
@@ -11,11 +11,19 @@ from gradtrail.interp.events import Event
 
 _MOST_FILES = 8
 
+Look = Callable[[str], Report]
+"""What `check` finds with a file as the entry, under the settings that hold for it."""
+
+
+def _usual(filename: str) -> Report:
+    return check_paths([filename])
+
 
 class Static:
     """The findings of the interpreter in the files of one program. `main` is the file that it was started from."""
 
-    def __init__(self, main: str | None = None) -> None:
+    def __init__(self, main: str | None = None, look: Look = _usual) -> None:
+        self._look = look
         self._main = os.path.abspath(main) if main else None
         self._reports: dict[str, Report] = {}
 
@@ -25,6 +33,16 @@ class Static:
         if known is None:
             known = self._reports[filename] = check_paths([filename], comments_hide=False)
         return known
+
+    def silent(self) -> Iterator[tuple[Diagnostic, Event]]:
+        """What is found in the program from its start, under its settings, that raises nothing."""
+        if self._main is None or not os.path.isfile(self._main):
+            return
+        report = self._look(self._main)
+        for finding in report.findings:
+            event = report.event_of(finding)
+            if event is not None and not finding.certainty.startswith("raises"):
+                yield finding, event
 
     def found_in(self, filenames: Iterable[str]) -> Iterator[tuple[Diagnostic, Event]]:
         """The findings, with what they come from, of the program from its start and of those files by themselves."""

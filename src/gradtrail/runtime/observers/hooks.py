@@ -1,0 +1,174 @@
+"""The hooks that tell the detectors what happens, and that are taken away once enough has been seen."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradtrail.runtime.observers.form import Detector, Moment
+from gradtrail.runtime.observers.training import Training
+from gradtrail.runtime.torch_compat import TORCH
+from gradtrail.runtime.user_code import Station, innermost_users
+
+MOST_BACKWARDS = 200
+"""After so many backwards nothing more is observed, whatever the optimizers do."""
+
+MOST_SECONDS = 60.0
+"""Nor after so much time since the first backward."""
+
+MOST_TURNS = 3
+"""Nor once one optimizer has made so many times the steps that each is watched for."""
+
+
+class Hooks:
+    """Watches the first `steps` steps of each optimizer. `over` is called when they have been made.
+
+    What torch offers hooks for is heard by hooks: optimizer steps, calls of modules. Constructors of optimizers, `backward` and
+    `zero_grad` are wrapped, and put back at the end.
+    """
+
+    def __init__(
+        self,
+        detectors: Sequence[Detector],
+        training: Training,
+        steps: int,
+        over: Callable[[], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self._detectors = list(detectors)
+        self._training = training
+        self._steps = steps
+        self._over = over
+        self._failed = failed
+        self._handles: list[Any] = []
+        self._wrapped: list[tuple[Any, str, Any]] = []
+        self._moments = 0
+        self._began: float | None = None
+        self._inside = False
+        self.is_on = False
+
+    def begin(self) -> None:
+        """Hear from now on."""
+        torch = TORCH.module
+        from torch.nn.modules import module
+        from torch.optim import optimizer
+
+        self.is_on = True
+        self._handles += [
+            optimizer.register_optimizer_step_pre_hook(self._before_step),
+            optimizer.register_optimizer_step_post_hook(self._after_step),
+            module.register_module_forward_pre_hook(self._called),
+        ]
+        self._wrap(torch.optim.Optimizer, "__init__", self._making)
+        self._wrap(torch.optim.Optimizer, "zero_grad", self._clearing)
+        self._wrap(torch.nn.Module, "zero_grad", self._clearing)
+        self._wrap(torch.autograd, "backward", self._running_backward)
+
+    def end(self) -> None:
+        """Hear no more, and leave torch as it was found."""
+        if not self.is_on:
+            return
+        self.is_on = False
+        for handle in self._handles:
+            handle.remove()
+        for owner, name, (before, ours) in reversed(self._wrapped):
+            if owner.__dict__.get(name) is ours:  # nobody has wrapped ours since
+                setattr(owner, name, before)
+        self._ask("finished")
+        self._over()
+
+    def _wrap(self, owner: Any, name: str, around: Callable[[Any], Any]) -> None:
+        before = owner.__dict__[name]
+        ours = functools.wraps(before)(around(before))
+        setattr(owner, name, ours)
+        self._wrapped.append((owner, name, (before, ours)))
+
+    def _making(self, before: Any) -> Any:
+        def init(optimizer: Any, *args: Any, **keywords: Any) -> None:
+            before(optimizer, *args, **keywords)
+            if self.is_on:
+                self._training.optimizers.add(optimizer)
+                self._ask("optimizer_made", optimizer, self._now())
+
+        return init
+
+    def _clearing(self, before: Any) -> Any:
+        def zero_grad(owner: Any, *args: Any, **keywords: Any) -> Any:
+            result = before(owner, *args, **keywords)
+            if self.is_on:
+                self._ask("cleared", owner, self._now())
+            return result
+
+        return zero_grad
+
+    def _running_backward(self, before: Any) -> Any:
+        def backward(tensors: Any, *args: Any, **keywords: Any) -> Any:
+            if not self.is_on or self._inside:
+                return before(tensors, *args, **keywords)
+            roots = (
+                (tensors,) if TORCH.is_tensor(tensors) else tuple(tensors) if _is_sequence(tensors) else ()
+            )
+            self._ask("backward_begins", roots, self._now())
+            result = before(tensors, *args, **keywords)
+            self._training.backwards += 1
+            self._ask("backward_ended", roots, self._now())
+            self._is_enough()
+            return result
+
+        return backward
+
+    def _called(self, module: Any, args: Any) -> None:
+        self._training.modules.add(module)
+
+    def _before_step(self, optimizer: Any, args: Any, keywords: Any) -> None:
+        self._training.optimizers.add(optimizer)
+        self._ask("step_begins", optimizer, self._now())
+
+    def _after_step(self, optimizer: Any, args: Any, keywords: Any) -> None:
+        steps = self._training.steps
+        steps[optimizer] = steps.get(optimizer, 0) + 1
+        self._ask("step_ended", optimizer, self._now())
+        self._is_enough()
+
+    def _now(self) -> Moment:
+        self._moments += 1
+        frame = innermost_users(sys._getframe(2))
+        at = None if frame is None else Station(frame, frame.f_code, frame.f_lasti, frame.f_lineno)
+        return Moment(at, self._moments)
+
+    def _ask(self, what: str, *arguments: Any) -> None:
+        """Tell every detector, outside the program's modes. One that raises is switched off."""
+        if self._inside:
+            return
+        self._inside = True
+        try:
+            with TORCH.quietly(), TORCH.module.no_grad():
+                for detector in list(self._detectors):
+                    try:
+                        getattr(detector, what)(*arguments)
+                    except Exception as wrong:
+                        self._detectors.remove(detector)
+                        self._failed(wrong)
+        finally:
+            self._inside = False
+
+    def _is_enough(self) -> None:
+        if not self.is_on:
+            return
+        now = time.monotonic()
+        self._began = self._began or now
+        made = [self._training.steps.get(one, 0) for one in list(self._training.optimizers)]
+        if (
+            (made and min(made) >= self._steps)
+            or max(made, default=0) >= MOST_TURNS * self._steps
+            or self._training.backwards >= MOST_BACKWARDS
+            or now - self._began > MOST_SECONDS
+        ):
+            self.end()
+
+
+def _is_sequence(value: object) -> bool:
+    return isinstance(value, (list, tuple))

@@ -1,0 +1,50 @@
+"""What is known of the training that is watched: its modules, its optimizers, and when each was seen first. All held weakly."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from gradtrail.runtime.torch_compat import TORCH
+
+
+class Training:
+    """The modules and the optimizers that have been seen."""
+
+    def __init__(self) -> None:
+        self.modules: weakref.WeakSet[Any] = weakref.WeakSet()
+        """Modules that have been called."""
+        self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        """How many steps each optimizer has made."""
+        self.backwards = 0
+
+    def roots(self) -> list[Any]:
+        """The modules that are a part of no other one that was seen."""
+        modules = list(self.modules)
+        parts = {id(child) for module in modules for child in module._modules.values() if child is not None}
+        return [module for module in modules if id(module) not in parts]
+
+    def parameters(self) -> Iterator[tuple[str, Any, Any]]:
+        """Each parameter of a module that was called: the name in its outermost module, itself, and that module."""
+        told: set[int] = set()
+        for root in self.roots():
+            for name, parameter in root.named_parameters():
+                if id(parameter) not in told:
+                    told.add(id(parameter))
+                    yield name, parameter, root
+
+    def held(self) -> dict[int, Any]:
+        """The tensors that optimizers hold, by identity, each with its optimizer."""
+        return {
+            id(tensor): optimizer
+            for optimizer in list(self.optimizers)
+            for group in optimizer.param_groups
+            for tensor in group["params"]
+        }
+
+    @property
+    def is_torch_there(self) -> bool:
+        """Whether the program has imported torch."""
+        return TORCH.module is not None

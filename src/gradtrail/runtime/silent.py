@@ -1,0 +1,99 @@
+"""Faults that raise nothing: what was seen live, and what the interpreter says of the code that ran.
+
+Both speak through the same rules, so a fault that both see reads the same, and is told once: as the interpreter tells it,
+with trail and repairs. What it says is kept back where the program did not run the code, or where the live facts speak against it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType
+
+from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.engine import Chosen
+from gradtrail.findings.registry import index
+from gradtrail.interp.events import Event
+from gradtrail.interp.journal import Journal
+from gradtrail.runtime.places import Sources
+from gradtrail.runtime.static import Static
+from gradtrail.source.place import Place
+
+SpeaksAgainst = Callable[[Event], bool]
+"""Whether what was seen live shows that an event of the interpreter's did not happen."""
+
+
+def heard(events: Iterable[Event]) -> list[Diagnostic]:
+    """What the rules make of live events."""
+    chosen = Chosen(index().hears, lambda rule: True)
+    found: list[Diagnostic] = []
+    for event in events:
+        for rule in chosen.hearing(event.kind):
+            found.extend(rule.check(event, Journal(event.place.filename)))
+    return found
+
+
+def merged(
+    live: Iterable[Diagnostic],
+    static: Static,
+    visited: Visited,
+    speaks_against: SpeaksAgainst = lambda event: False,
+) -> Iterator[Diagnostic]:
+    """All silent faults of a program, each once."""
+    told = list(static.silent())
+    by_both: set[int] = set()
+    for finding in live:
+        same = next((one for one in told if _is_same(one[0], finding)), None)
+        if same is None:
+            yield finding
+        elif id(same[0]) not in by_both:
+            by_both.add(id(same[0]))
+            yield same[0]
+    for found, event in told:
+        if id(found) not in by_both and visited.has_run(found.place) and not speaks_against(event):
+            yield found
+
+
+def _is_same(one: Diagnostic, other: Diagnostic) -> bool:
+    return one.rule == other.rule and (
+        _row(one.place) == _row(other.place) or str(one.message) == str(other.message)
+    )
+
+
+def _row(place: Place) -> tuple[str, int]:
+    return place.filename, place.row
+
+
+class Visited:
+    """Which of the user's functions have run. Without a record all have."""
+
+    def __init__(self, codes: Iterable[CodeType] | None, sources: Sources) -> None:
+        self._sources = sources
+        self._ran = None if codes is None else {(code.co_filename, code.co_firstlineno) for code in codes}
+
+    def has_run(self, place: Place) -> bool:
+        """Whether the function that a place lies in has run; the body of a file has."""
+        if self._ran is None:
+            return True
+        first = self._first_row(place)
+        return first is None or (place.filename, first) in self._ran
+
+    def _first_row(self, place: Place) -> int | None:
+        """The first row of the innermost function around a place, its decorators included, as its code object has it."""
+        source = self._sources.get(place.filename)
+        if source is None or source.cells is not None:
+            return None
+        try:
+            tree = source.parse()
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+        around = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and node.body[0].lineno <= place.row <= (node.end_lineno or node.lineno)
+        ]
+        if not around:
+            return None
+        innermost = max(around, key=lambda node: node.lineno)
+        return min((one.lineno for one in innermost.decorator_list), default=innermost.lineno)
