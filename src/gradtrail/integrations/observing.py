@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 from gradtrail.findings.engine import Report
 from gradtrail.integrations.output import complain, current_folder, output_width, wants_colour
@@ -31,7 +31,11 @@ class Observer:
     A mistake of ours is one line on standard error, and never hides what the program itself raised.
     """
 
+    running: ClassVar[list[Observer]] = []
+    """Those that observe now, the newest last."""
+
     def __init__(self, options: Options, main: str | None) -> None:
+        self.quiet = False
         self.options = options
         self.session = Session(main, options.steps, self.complain, _look)
         self._file = None if options.output_file is None else os.path.abspath(options.output_file)
@@ -40,10 +44,19 @@ class Observer:
 
     def begin(self) -> None:
         """Observe from now on."""
+        Observer.running.append(self)
         self._before = threading.excepthook
         threading.excepthook = self._thread_raised
         self.session.begin()
         self._write()
+
+    def leave(self) -> None:
+        """Observe no more, and leave what was hooked as it was."""
+        self.session.end()
+        if self in Observer.running:
+            Observer.running.remove(self)
+        if threading.excepthook == self._thread_raised:
+            threading.excepthook = self._before
 
     def ended(self) -> None:
         """Tell what is known of a program that has come to its end."""
@@ -79,7 +92,7 @@ class Observer:
         news = self.session.news()
         if self._file is not None:
             self._write()
-        elif news.findings:
+        elif news.findings and not self.quiet:
             _to_standard_error(self._rendered(news))
 
     def _write(self) -> None:

@@ -110,6 +110,13 @@ def render(
     return "\n".join(lines).rstrip() + "\n"
 
 
+def render_live(place: Place | None, line: str, value: SeenValue, folder: str = "", width: int = 80) -> str:
+    """The page for a live tensor, where the program asks about it; without a place, for one that no file asks about."""
+    if place is not None:
+        return render(place, line, [value], folder, width)
+    return "\n".join(_value(value, lambda one: f"{shown_name(one.filename, folder)}:{one.row}", width)) + "\n"
+
+
 def _value(value: SeenValue, tell: Tell, width: int) -> list[str]:
     lines = [f"  {clean(value.name)}"]
     labels = max((cells(say(label)) for label in value.facts), default=0)

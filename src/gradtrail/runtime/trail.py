@@ -29,7 +29,7 @@ def of(tensor: Any, recorder: Recorder | None, sources: Sources) -> tuple[Step, 
         return ()
     with TORCH.quietly():
         node = tensor.grad_fn
-    steps = [step for one in reversed(list(_way(node))) for step in _step(one, recorder, sources)]
+    steps = [found for one in reversed(list(_way(node))) for found in step(one, recorder, sources)]
     return tuple(shortened(steps, LONGEST))
 
 
@@ -42,7 +42,8 @@ def _way(node: Any) -> Iterator[Any]:
         node = next(parents_of(node), None)
 
 
-def _step(node: Any, recorder: Recorder, sources: Sources) -> Iterator[Step]:
+def step(node: Any, recorder: Recorder, sources: Sources) -> Iterator[Step]:
+    """The step of the operation that made a node, where its line was recorded."""
     number = number_of(node)
     line = recorder.line_of(number) if number is not None else None
     if line is None:
