@@ -106,7 +106,7 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
         if len(value) <= _MOST_ITEMS:
             yield from ((f"[{key!r}]", item) for key, item in list(value.items()) if type(key) in (str, int))
         return
-    own = _own(value)
+    own = attributes_of(value)
     if own is None or TORCH.is_optimizer(value):
         return
     if TORCH.is_module(value):
@@ -122,7 +122,7 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
             yield f".{key}", item
 
 
-def _own(value: Any) -> dict[str, Any] | None:
+def attributes_of(value: Any) -> dict[str, Any] | None:
     """The attributes that an object keeps itself, when it is one of the program's or a module; its class is not asked."""
     if type(value).__module__.partition(".")[0] in ("builtins", "numpy", "torch") and not TORCH.is_module(
         value

@@ -11,14 +11,17 @@ from gradtrail.findings.engine import Identity, Report, identity
 from gradtrail.interp.events import Event, Step
 from gradtrail.runtime import trail
 from gradtrail.runtime.crash.diagnosis import Explained, explain
+from gradtrail.runtime.observers import detectors
+from gradtrail.runtime.observers.form import Scope
 from gradtrail.runtime.observers.hooks import Hooks
 from gradtrail.runtime.observers.training import Training
 from gradtrail.runtime.on_import import when_imported
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.recorder import Recorder, recorder
+from gradtrail.runtime.recorder.form import Line
 from gradtrail.runtime.silent import Visited, heard, merged
 from gradtrail.runtime.static import Look, Static
-from gradtrail.runtime.torch_compat import TORCH
+from gradtrail.runtime.torch_compat import TORCH, number_of
 
 STEPS = 5
 """How many steps of each optimizer are watched, unless told otherwise."""
@@ -79,7 +82,8 @@ class Session:
                 self.recorder = recorder(TORCH.sequence_number)
                 self.recorder.start()
             training = Training()
-            self._hooks = Hooks([], training, self._steps, self._enough, self._failed)
+            scope = Scope(training, self.sources, self._events.append, self.trail_of, self._line_of)
+            self._hooks = Hooks(detectors(scope), training, self._steps, self._enough, self._failed)
             self._hooks.begin()
         except Exception as wrong:
             self._failed(wrong)
@@ -90,12 +94,20 @@ class Session:
 
     def ended(self) -> None:
         """The program has come to its end: what was seen and what is known of its source are put together."""
+        if self._hooks is not None:
+            self._hooks.program_ended()
         self.end()
         if TORCH.module is None:
             return
         visited = Visited(None if self.recorder is None else self.recorder.visited, self.sources)
-        for finding in merged(heard(self._events), self.static, visited):
+        against = (lambda event: False) if self._hooks is None else self._hooks.speaks_against
+        for finding in merged(heard(self._events), self.static, visited, against):
             self.add(finding)
+
+    def _line_of(self, node: object) -> Line | None:
+        """The line that made a node of the graph, where it was recorded."""
+        number = number_of(node)
+        return None if self.recorder is None or number is None else self.recorder.line_of(number)
 
     def trail_of(self, tensor: object) -> tuple[Step, ...]:
         """The way of a live tensor, as far as it was recorded."""

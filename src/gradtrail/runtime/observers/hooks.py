@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gradtrail.interp.events import Event
 from gradtrail.runtime.observers.form import Detector, Moment
 from gradtrail.runtime.observers.training import Training
 from gradtrail.runtime.torch_compat import TORCH
@@ -26,8 +27,8 @@ MOST_TURNS = 3
 class Hooks:
     """Watches the first `steps` steps of each optimizer. `over` is called when they have been made.
 
-    What torch offers hooks for is heard by hooks: optimizer steps, calls of modules. Constructors of optimizers, `backward` and
-    `zero_grad` are wrapped, and put back at the end.
+    What torch offers hooks for is heard by hooks: optimizer steps, calls of modules. Constructors of optimizers, and
+    `torch.autograd`'s `backward` and `grad`, are wrapped, and put back at the end.
     """
 
     def __init__(
@@ -63,9 +64,8 @@ class Hooks:
             module.register_module_forward_pre_hook(self._called),
         ]
         self._wrap(torch.optim.Optimizer, "__init__", self._making)
-        self._wrap(torch.optim.Optimizer, "zero_grad", self._clearing)
-        self._wrap(torch.nn.Module, "zero_grad", self._clearing)
         self._wrap(torch.autograd, "backward", self._running_backward)
+        self._wrap(torch.autograd, "grad", self._running_grad)
 
     def end(self) -> None:
         """Hear no more, and leave torch as it was found."""
@@ -79,6 +79,16 @@ class Hooks:
                 setattr(owner, name, before)
         self._ask("finished")
         self._over()
+
+    def speaks_against(self, event: Event) -> bool:
+        """Whether a detector has seen that something did not happen which the interpreter tells."""
+        return any(detector.speaks_against(event) for detector in self._detectors)
+
+    def program_ended(self) -> None:
+        """The program is over; what was observed of it to its end may be told as absent."""
+        if self.is_on:
+            self._ask("program_ended")
+        self.end()
 
     def _wrap(self, owner: Any, name: str, around: Callable[[Any], Any]) -> None:
         before = owner.__dict__[name]
@@ -95,14 +105,12 @@ class Hooks:
 
         return init
 
-    def _clearing(self, before: Any) -> Any:
-        def zero_grad(owner: Any, *args: Any, **keywords: Any) -> Any:
-            result = before(owner, *args, **keywords)
-            if self.is_on:
-                self._ask("cleared", owner, self._now())
-            return result
+    def _running_grad(self, before: Any) -> Any:
+        def grad(*args: Any, **keywords: Any) -> Any:
+            self._training.grads += 1
+            return before(*args, **keywords)
 
-        return zero_grad
+        return grad
 
     def _running_backward(self, before: Any) -> Any:
         def backward(tensors: Any, *args: Any, **keywords: Any) -> Any:

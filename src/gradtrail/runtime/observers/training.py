@@ -6,8 +6,6 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from gradtrail.runtime.torch_compat import TORCH
-
 
 class Training:
     """The modules and the optimizers that have been seen."""
@@ -19,6 +17,9 @@ class Training:
         self.steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         """How many steps each optimizer has made."""
         self.backwards = 0
+        """How often `backward` has run."""
+        self.grads = 0
+        """How often `torch.autograd.grad` has."""
 
     def roots(self) -> list[Any]:
         """The modules that are a part of no other one that was seen."""
@@ -43,8 +44,3 @@ class Training:
             for group in optimizer.param_groups
             for tensor in group["params"]
         }
-
-    @property
-    def is_torch_there(self) -> bool:
-        """Whether the program has imported torch."""
-        return TORCH.module is not None
