@@ -14,6 +14,7 @@ import subprocess
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,6 +83,12 @@ def tell(path: str, proof: str) -> None:
 
 def ran_forked(path: Path, proof: str) -> Outcome:
     """The outcome in a forked child, which is ended after `SECONDS`."""
+    told = in_a_child(path.parent, lambda: ran_here(path, proof))
+    return Outcome(*told) if told is not None else Outcome(None, "killed", f"no answer in {SECONDS} s")
+
+
+def in_a_child(folder: Path, function: Callable[[], Any]) -> Any:
+    """What `function` returns in a forked child that works in `folder`, by way of JSON; None where no answer came."""
     import_what_programs_import()
     reader, writer = os.pipe()
     with warnings.catch_warnings():
@@ -92,14 +99,15 @@ def ran_forked(path: Path, proof: str) -> Outcome:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
-        os.chdir(path.parent)
-        os.write(writer, json.dumps(ran_here(path, proof)).encode()[:60000])
+        os.chdir(folder)
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(json.dumps(function()).encode())
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         told = pipe.read()
     os.waitpid(child, 0)
-    return Outcome(*json.loads(told)) if told else Outcome(None, "killed", f"no answer in {SECONDS} s")
+    return json.loads(told) if told else None
 
 
 @functools.cache

@@ -14,6 +14,8 @@ from gradtrail.source.place import Place
 from gradtrail.source.reading import Unreadable
 from gradtrail.source.text import SourceText
 
+_LONGEST_NAME = 40
+
 _Span = tuple[int, int, int, int]
 """Rows from 1, columns in bytes from 0: the first and the last row, the first and the last column."""
 
@@ -33,6 +35,14 @@ class Sources:
             return self.files.read(filename)
         except (Unreadable, RecursionError, MemoryError):
             return None
+
+    def said(self, place: Place) -> str:
+        """What stands at a place, on one line; empty where it is long or not known."""
+        source = self.get(place.filename)
+        if source is None or place.end_row is None:
+            return ""
+        words = " ".join(source.segment(place).split())
+        return words if len(words) <= _LONGEST_NAME else ""
 
     def place(self, code: CodeType, offset: int, row: int) -> Place:
         """Where an instruction stands: the expression that it belongs to, or the row where no more is known."""

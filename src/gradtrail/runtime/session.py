@@ -10,7 +10,7 @@ from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.engine import Identity, Report, identity
 from gradtrail.interp.events import Event, Step
 from gradtrail.runtime import trail
-from gradtrail.runtime.crash.diagnosis import Explained, explain
+from gradtrail.runtime.crash.diagnosis import Explained, Known, explain
 from gradtrail.runtime.observers import detectors
 from gradtrail.runtime.observers.form import Scope
 from gradtrail.runtime.observers.hooks import Hooks
@@ -115,7 +115,7 @@ class Session:
 
     def crashed(self, error: BaseException) -> None:
         """Find out what an exception is about that nobody caught."""
-        explained = explain(error, self.static, self.sources, self.trail_of)
+        explained = explain(error, Known(self.static, self.sources, self.trail_of))
         if explained is not None:
             with self._lock:
                 self.explained.append(explained)

@@ -55,9 +55,9 @@ def merged(
 
 
 def _is_same(one: Diagnostic, other: Diagnostic) -> bool:
-    return one.rule == other.rule and (
-        _row(one.place) == _row(other.place) or str(one.message) == str(other.message)
-    )
+    """Whether a finding of the source is about what was seen live: at its place, or at one that its trail passes."""
+    rows = {_row(one.place), *(_row(step.place) for step in one.trail)}
+    return one.rule == other.rule and (_row(other.place) in rows or str(one.message) == str(other.message))
 
 
 def _row(place: Place) -> tuple[str, int]:

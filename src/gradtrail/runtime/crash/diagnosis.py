@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
 from typing import NamedTuple
 
 from gradtrail.findings import registry
@@ -17,6 +16,7 @@ from gradtrail.findings.diagnostic import Diagnostic, Step
 from gradtrail.findings.rule import Rule
 from gradtrail.interp.events import Event, Seen
 from gradtrail.interp.journal import Journal
+from gradtrail.laws import messages
 from gradtrail.laws.messages import Message
 from gradtrail.laws.text import text
 from gradtrail.laws.wordings import Went, recognise
@@ -27,11 +27,20 @@ from gradtrail.runtime.crash.subjects import Subject
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.static import Static
 from gradtrail.runtime.torch_compat import TORCH
+from gradtrail.runtime.user_code import is_users
 from gradtrail.source import traceback
 from gradtrail.source.place import Place
 
 Trail = Callable[[object], tuple[Step, ...]]
 """What was recorded of the way of a live tensor."""
+
+
+class Known(NamedTuple):
+    """What an explanation is made of: the interpreter's findings, the sources, and what was recorded of tensors."""
+
+    static: Static
+    sources: Sources
+    trail: Trail = lambda tensor: ()
 
 
 class Explained(NamedTuple):
@@ -43,15 +52,13 @@ class Explained(NamedTuple):
     differs: str = ""
 
 
-def explain(
-    error: BaseException, static: Static, sources: Sources, trail: Trail = lambda tensor: ()
-) -> Explained | None:
+def explain(error: BaseException, known: Known) -> Explained | None:
     """What an exception is about; None for one that is none of autograd's.
 
     Of several that led to one another the first is explained: the others came of it.
     """
     for one in reversed(list(_chain(error))):
-        found = _explain_one(one, static, sources, trail)
+        found = _explain_one(one, known)
         if found is not None:
             return found
     return None
@@ -74,33 +81,44 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             waiting.append(one.__context__)
 
 
-def _explain_one(error: BaseException, static: Static, sources: Sources, trail: Trail) -> Explained | None:
-    scene = Scene(_trace_of(error), sources)
+def _explain_one(error: BaseException, known: Known) -> Explained | None:
+    scene = Scene(error.__traceback__, known.sources)
     law, rows = _law(error, scene)
-    if law is None:
-        return None
     place = scene.place
+    if law is None:
+        return _by_its_place(error, scene, place, known.static)
     if place is None and not rows:
         return None
     rules = _rules(law.key)
     names = {rule.name for rule in rules}
     subject = subjects.of(law.key, scene) if place is not None and TORCH.module is not None else None
     differs = ""
-    found = _static_finding(law.key, names, rows or scene.rows, place, static)
+    found = _static_finding(law.key, names, rows or scene.rows, place, known.static)
     if found is not None:
         differs = _difference(found[1], subject)
         if not differs:
             return Explained(_as_raised(found[0]), law, "static")
     if place is None:
         place = Place(*rows[0])
-    live = _live(law, rules, subject, place, trail)
+    live = _live(law, rules, subject, place, known)
     if live is not None:
         return Explained(live, law, "live", differs)
     return Explained(_law_alone(law, error, place, names), law, "law", differs)
 
 
-def _trace_of(error: BaseException) -> TracebackType | None:
-    return error.__traceback__
+def _by_its_place(
+    error: BaseException, scene: Scene, place: Place | None, static: Static
+) -> Explained | None:
+    """An error in words that no law has, where the interpreter tells a refusal of the same type by the same expression."""
+    if place is None or TORCH.module is None:
+        return None
+    kinds = frozenset(messages.keys())
+    for finding, event in static.found_in(dict.fromkeys(name for name, _ in scene.rows)):
+        if finding.place == place and event.certainty == "raises" and event.kind in kinds:
+            law = messages.message(event.kind)
+            if law.error == _kind(error):
+                return Explained(_as_raised(finding), law, "static")
+    return None
 
 
 def _law(error: BaseException, scene: Scene) -> tuple[Message | None, list[tuple[str, int]]]:
@@ -116,7 +134,8 @@ def _law(error: BaseException, scene: Scene) -> tuple[Message | None, list[tuple
             for kind, words in raised.wordings():
                 law = recognise(kind, words, went)
                 if law is not None:
-                    return law, [(frame.filename, frame.row) for frame in reversed(raised.frames)]
+                    went_through = [(frame.filename, frame.row) for frame in reversed(raised.frames)]
+                    return law, [one for one in went_through if is_users(one[0])]
     return recognise(_kind(error), said, frames), []
 
 
@@ -141,7 +160,8 @@ def _static_finding(
     candidates = [
         (finding, event)
         for finding, event in static.found_in(dict.fromkeys(name for name, _ in rows))
-        if finding.rule in names and (event.kind == key or key not in _heard(finding.rule))
+        if (finding.rule in names and (event.kind == key or key not in _heard(finding.rule)))
+        or (finding.place == place and event.certainty == "raises")
     ]
     for filename, row in rows:
         here = [one for one in candidates if _covers(one[0].place, filename, row)]
@@ -164,6 +184,8 @@ def _covers(place: Place, filename: str, row: int) -> bool:
 def _difference(event: Event, subject: Subject | None) -> str:
     if subject is None or event.subject is None or not TORCH.is_tensor(subject.value):
         return ""
+    if not subject.exact:
+        return ""
     return facts.contradiction(event.subject.facts, facts.of(subject.value))
 
 
@@ -173,23 +195,33 @@ def _as_raised(found: Diagnostic) -> Diagnostic:
 
 
 def _live(
-    law: Message, rules: Sequence[Rule], subject: Subject | None, place: Place, trail: Trail
+    law: Message, rules: Sequence[Rule], subject: Subject | None, place: Place, known: Known
 ) -> Diagnostic | None:
     """What the rules of a refusal make of the live facts."""
-    if subject is None or not subject.name:
+    if subject is None:
         return None
-    known = facts.of(subject.value) if TORCH.is_tensor(subject.value) else {}
-    seen = Seen(subject.name, known, trail(subject.value) if known else ())
+    told = facts.of(subject.value) if TORCH.is_tensor(subject.value) else {}
+    way = known.trail(subject.value) if told else ()
+    name = subject.name or (known.sources.said(way[-1].place) if way else "")
+    if not name:
+        return None
+    seen = Seen(name, told, way)
     event = Event(law.key, place, "raises", seen, (), subject.fields, ())
     for rule in rules:
         if law.key not in rule.hears:
             continue
         try:
             for found in rule.check(event, Journal(place.filename)):
-                return found
+                return found if _is_whole(found) else None
         except (KeyError, AssertionError, AttributeError, TypeError):
             return None  # the rule asks for what only the interpreter knows
     return None
+
+
+def _is_whole(found: Diagnostic) -> bool:
+    """Whether nothing is missing in what is said: a word that only the interpreter knows would leave a gap."""
+    said = (found.message, found.label, found.help)
+    return all(value not in ("", None) for one in said if one is not None for _, value in one.fields)
 
 
 def _law_alone(law: Message, error: BaseException, place: Place, names: set[str]) -> Diagnostic:

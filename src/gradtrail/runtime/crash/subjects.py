@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from gradtrail.runtime.crash.scene import MISSING, Scene
-from gradtrail.runtime.torch_compat import FREED, MODIFIED, TORCH, parents_of, saved_of
+from gradtrail.runtime.torch_compat import MODIFIED, TORCH, name_of, parents_of, saved_of
 
 
 class Subject(NamedTuple):
-    """What an error is about: the object, MISSING where it is not at hand; how the program calls it; words for the sentence."""
+    """What an error is about: the object, MISSING where it is not at hand; how the program calls it; words for the sentence.
+
+    Unless `exact`, the error is about a part of the object: a view that the failing statement made of it.
+    """
 
     value: Any
     name: str
     fields: dict[str, Any]
+    exact: bool = True
 
 
 Reader = Callable[[Scene], Subject]
 
 
-def of(key: str, scene: Scene) -> Subject:
-    """What a refusal of kind `key` is about."""
+def of(key: str, scene: Scene) -> Subject | None:
+    """What a refusal of kind `key` is about; None where that is not known."""
     reader = _READERS.get(key)
-    return reader(scene) if reader is not None else _receiver(scene)
+    return reader(scene) if reader is not None else None
 
 
 def _named(scene: Scene, value: Any, code: str, **fields: Any) -> Subject:
@@ -36,8 +41,28 @@ def _optimized(scene: Scene) -> Subject:
     """The tensor that an optimizer was given. `add_param_group` calls it `param`."""
     tensor = scene.local("add_param_group", "param")
     optimizer = scene.local("add_param_group", "self")
-    name = scene.names.of(tensor) if tensor is not MISSING else ""
-    return Subject(tensor, name or _first_argument(scene), {"optimizer": type(optimizer).__name__})
+    return _named(scene, tensor, "", optimizer=type(optimizer).__name__)
+
+
+def _no_tensor(scene: Scene) -> Subject:
+    """What stands where an optimizer wants a tensor."""
+    given = _given(scene)
+    other = scene.local("add_param_group", "param")
+    kind = TORCH.module.typename(other) if other is not MISSING else ""
+    return given._replace(fields={**given.fields, "type": kind})
+
+
+def _in_two_groups(scene: Scene) -> Subject:
+    """The parameter that an optimizer holds already, and is given once more."""
+    given = _given(scene)
+    optimizer = scene.local("add_param_group", "self")
+    group = scene.local("add_param_group", "param_group")
+    if TORCH.is_optimizer(optimizer) and type(group) is dict:
+        held = {id(one) for known in optimizer.param_groups for one in known["params"]}
+        for tensor in group.get("params", ()):
+            if id(tensor) in held:
+                return _named(scene, tensor, "", **given.fields)
+    return Subject(MISSING, "", given.fields)
 
 
 def _given(scene: Scene) -> Subject:
@@ -62,17 +87,26 @@ def _first_argument(scene: Scene) -> str:
 def _receiver(scene: Scene) -> Subject:
     """What a method was called on, an attribute asked of, or an operator applied to."""
     node = scene.node
+    operand = _operand(node, scene)
+    code, written = scene.code(operand), scene.value(operand)
     for one in reversed(scene.inner):
         value = one.frame.f_locals.get("self", MISSING)
         if TORCH.is_tensor(value):
-            return _named(scene, value, scene.code(_operand(node)))
-    operand = _operand(node)
-    return _named(scene, scene.value(operand), scene.code(operand), op=_operation(node, scene))
+            is_written = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            is_same = written is value or (written is MISSING and is_written)
+            return _named(scene, value, code if is_same else "", op=_operation(node, scene))
+    if written is not MISSING and not TORCH.is_tensor(written):
+        return Subject(MISSING, "", {})
+    return _named(scene, written, code, op=_operation(node, scene))
 
 
-def _operand(node: ast.AST | None) -> ast.expr | None:
+def _operand(node: ast.AST | None, scene: Scene) -> ast.expr | None:
+    """What a method is called on, or a function with; the left side of an operator; the target of an assignment."""
     if isinstance(node, ast.Call):
-        return node.func.value if isinstance(node.func, ast.Attribute) else next(iter(node.args), None)
+        first = next(iter(node.args), None)
+        if not isinstance(node.func, ast.Attribute) or isinstance(scene.value(node.func.value), ModuleType):
+            return first
+        return node.func.value
     if isinstance(node, (ast.Attribute, ast.Subscript)):
         return node.value
     if isinstance(node, ast.BinOp):
@@ -82,7 +116,7 @@ def _operand(node: ast.AST | None) -> ast.expr | None:
     if isinstance(node, ast.Assign):
         target = node.targets[0]
         return target.value if isinstance(target, (ast.Attribute, ast.Subscript)) else target
-    return node.value if isinstance(node, ast.Expr) and _operand(node.value) is None else None
+    return _operand(node.value, scene) if isinstance(node, ast.Expr) else None
 
 
 def _operation(node: ast.AST | None, scene: Scene) -> str:
@@ -99,8 +133,9 @@ def _written(scene: Scene) -> Subject:
     ):
         subscript = node if isinstance(node, ast.Subscript) else node.target
         assert isinstance(subscript, ast.Subscript)
-        return _named(scene, scene.value(subscript.value), scene.code(subscript.value), op="[...] =")
-    target = _operand(node)
+        written = {"op": "[...] ="}
+        return Subject(scene.value(subscript.value), scene.code(subscript.value), written, exact=False)
+    target = _operand(node, scene)
     written = {"op": _sign(node)} if isinstance(node, ast.AugAssign) else {"op": _operation(node, scene)}
     return Subject(scene.value(target), scene.code(target), written)
 
@@ -121,22 +156,29 @@ def _root(scene: Scene) -> Subject:
             if type(value) in (tuple, list) and value:
                 value = value[0]
             if TORCH.is_tensor(value):
-                operand = _operand(scene.node)
+                operand = _operand(scene.node, scene)
                 code = scene.code(operand) if TORCH.is_tensor(scene.value(operand)) else ""
-                return _named(scene, value, code)
+                return _named(scene, value, code, shape=_size(value))
     return _receiver(scene)
+
+
+def _size(tensor: Any) -> str:
+    with TORCH.quietly():
+        sizes = tuple(tensor.shape)
+    return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
 
 
 def _modified(scene: Scene) -> Subject:
     """The tensor whose memory was written after a node of the graph had saved it; by its name, where one is left."""
     root = _root(scene)
-    for memory in _memories(root.value, MODIFIED):
+    for node, memory in _saved(root.value, MODIFIED):
         for name, tensor in scene.names.in_memory(memory):
-            return Subject(tensor, name, root.fields)
-    return Subject(MISSING, "", root.fields)
+            return Subject(tensor, name, {"op": node})
+    return Subject(MISSING, "", {})
 
 
-def _memories(root: Any, state: str) -> list[int]:
+def _saved(root: Any, state: str) -> list[tuple[str, int]]:
+    """The nodes behind a tensor that saved what is now in that state: their names, and where its memory begins."""
     if not TORCH.is_tensor(root):
         return []
     found = []
@@ -148,7 +190,11 @@ def _memories(root: Any, state: str) -> list[int]:
             if node is None or node in seen:
                 continue
             seen.add(node)
-            found += [memory for _, how, memory in saved_of(node) if how == state and memory is not None]
+            found += [
+                (name_of(node), memory)
+                for _, how, memory in saved_of(node)
+                if how == state and memory is not None
+            ]
             waiting.extend(parents_of(node))
     return found
 
@@ -160,7 +206,6 @@ _READERS: dict[str, Reader] = {
     **dict.fromkeys(
         (
             "optimizer-empty",
-            "optimizer-not-tensor",
             "optimizer-not-iterable",
             "optimizer-bare-tensor",
             "optimizer-group-not-dict",
@@ -168,7 +213,6 @@ _READERS: dict[str, Reader] = {
             "optimizer-set-in-group",
             "optimizer-names-missing",
             "optimizer-groups-names",
-            "optimizer-two-groups",
             "optimizer-lbfgs-groups",
             "optimizer-muon-dims",
         ),
@@ -187,8 +231,22 @@ _READERS: dict[str, Reader] = {
         ),
         _written,
     ),
+    **dict.fromkeys(
+        (
+            "numpy-requires-grad",
+            "numpy-off-cpu",
+            "numpy-conj",
+            "flag-of-non-leaf",
+            "retain-grad-of-untracked",
+            "hook-of-untracked",
+            "requires-grad-integer-method",
+            "detach-view-in-place",
+            "inference-requires-grad",
+        ),
+        _receiver,
+    ),
     **dict.fromkeys(("backward-twice", "backward-no-grad-fn", "backward-non-scalar"), _root),
     "saved-modified": _modified,
+    "optimizer-not-tensor": _no_tensor,
+    "optimizer-two-groups": _in_two_groups,
 }
-
-__all__ = ["FREED", "Reader", "Subject", "of"]

@@ -40,7 +40,7 @@ class RemadeOptimizers(Detector):
         if event.kind != "optimizer-remade" or sum(self._made_at.values()) == 0:
             return False
         made = sum(count for spot, count in self._made_at.items() if spot.is_at(event.place))
-        return max(self._seen, self.training.backwards) >= 2 * ROUNDS and made < ROUNDS
+        return max(self._seen, self.training.backwards) >= ROUNDS and made < ROUNDS
 
     def step_ended(self, optimizer: Any, when: Moment) -> None:
         """Count the first step of a new one; a second step of the same ends the count."""
