@@ -71,6 +71,25 @@ class GraphKeptInList(Rule):
     )
     near_misses = (
         NearMiss(
+            "a deque that forgets all but the last few",
+            """
+                from collections import deque
+
+                import torch
+
+                model = torch.nn.Linear(3, 1)
+                optimizer = torch.optim.Adam(model.parameters())
+                last = deque(maxlen=3)
+                for _ in range(9):
+                    optimizer.zero_grad()
+                    loss = model(torch.randn(4, 3)).pow(2).mean()
+                    loss.backward()
+                    optimizer.step()
+                    last.append(loss)
+            """,
+            shown=False,
+        ),
+        NearMiss(
             "a list inside of a layer, and one call of it for a prediction",
             """
                 import torch

@@ -175,6 +175,15 @@ def _list(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
     return Sequence(kind, items, rest, (), origin)
 
 
+def _deque(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
+    made = _list(m, args[:1], {}, node, frame, path)
+    if (args[1] if len(args) > 1 else keywords.get("maxlen")) is not None:
+        made.origin = None  # it forgets: what is kept in it is no more than so many
+        made.rest = made.rest if made.rest is not MISSING else UNKNOWN
+        made.items = ()
+    return made
+
+
 def _dict(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     result = Mapping()
     result.arms = m.arms
@@ -486,7 +495,7 @@ for _name, _handler in _BUILTIN_CALLS.items():
 
 calls("collections.OrderedDict")(_dict)
 calls("collections.defaultdict")(_defaultdict)
-calls("collections.deque")(_list)
+calls("collections.deque")(_deque)
 calls("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "rich.progress.track", "tqdm.trange")(
     lambda m, args, keywords, node, frame, path: (
         _range(m, args, keywords, node, frame, path)
