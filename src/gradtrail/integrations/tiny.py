@@ -17,6 +17,8 @@ from gradtrail.integrations.command import FOUND, INTERRUPTED, NOTHING, USAGE
 from gradtrail.integrations.output import complain, current_folder, output_width, wants_colour
 from gradtrail.laws.text import say
 from gradtrail.reports.cells import gap_behind, wrap
+from gradtrail.runtime import program
+from gradtrail.runtime.user_code import PACKAGE
 from gradtrail.source.reading import Unreadable, read_data
 
 
@@ -128,36 +130,17 @@ def _run_as_main(script: str, source: bytes) -> int:
     try:
         exec(compile(source, path, "exec", dont_inherit=True), vars(module))
     except SystemExit as end:
-        return _status(end)
+        return program.status_of(end)
     except BaseException as error:
-        _flush()
         _tell(error, path)
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else FOUND
     return NOTHING
 
 
-def _flush() -> None:
-    """What the program printed comes before what is told of it."""
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError, AttributeError):
-        return
-
-
-def _status(end: SystemExit) -> int:
-    """The exit status that Python would end with."""
-    if end.code is None:
-        return NOTHING
-    if isinstance(end.code, int):
-        return end.code if 0 <= end.code < 2**31 else 255 if end.code >= 2**63 else end.code % 256
-    complain(str(end.code))
-    return FOUND
-
-
 def _tell(error: BaseException, script: str) -> None:
     """The traceback of the program alone, and what is known of the line that failed."""
-    _strip(error, set())
-    sys.excepthook(type(error), error, error.__traceback__)
+    program.without_frames_of(PACKAGE, error)
+    program.tell(error)
     diagnosis = _diagnosis(error, script)
     if diagnosis and sys.stderr:
         sys.stderr.write("\n" + diagnosis)
@@ -166,36 +149,11 @@ def _tell(error: BaseException, script: str) -> None:
 def _tell_of_thread(hooked: threading.ExceptHookArgs) -> None:
     """The same for an error that ends a thread; the program goes on."""
     if hooked.exc_value:
-        _strip(hooked.exc_value, set())
+        program.without_frames_of(PACKAGE, hooked.exc_value)
         hooked = threading.ExceptHookArgs(
             (hooked.exc_type, hooked.exc_value, hooked.exc_value.__traceback__, hooked.thread)
         )
     threading.__excepthook__(hooked)
-
-
-def _strip(error: BaseException, seen: set[int]) -> None:
-    """Take our own frames out of the traceback of an error, and of those that it came from or holds."""
-    if id(error) in seen:
-        return
-    seen.add(id(error))
-    frames = []
-    trace = error.__traceback__
-    while trace is not None:
-        frames.append(trace)
-        trace = trace.tb_next
-    rest: types.TracebackType | None = None
-    for frame in reversed(frames):
-        if not _ours(frame.tb_frame.f_code.co_filename):
-            rest = types.TracebackType(rest, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
-    error.__traceback__ = rest
-    for other in (error.__cause__, error.__context__, *getattr(error, "exceptions", ())):
-        if isinstance(other, BaseException):
-            _strip(other, seen)
-
-
-def _ours(filename: str) -> bool:
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return os.path.abspath(filename).startswith(package + os.sep)
 
 
 def _diagnosis(error: BaseException, script: str) -> str:

@@ -9,6 +9,7 @@ import ast
 from itertools import islice
 from types import CodeType
 
+from gradtrail.runtime.user_code import file_of
 from gradtrail.source.files import SourceFiles
 from gradtrail.source.place import Place
 from gradtrail.source.reading import Unreadable
@@ -47,9 +48,9 @@ class Sources:
     def place(self, code: CodeType, offset: int, row: int) -> Place:
         """Where an instruction stands: the expression that it belongs to, or the row where no more is known."""
         node = self.node(code, offset, row)
-        source = self.get(code.co_filename)
+        source = self.get(file_of(code))
         if node is None or source is None:
-            return Place(code.co_filename, row)
+            return Place(file_of(code), row)
         return source.place(node)
 
     def statement(self, filename: str, row: int) -> ast.stmt | None:
@@ -64,7 +65,7 @@ class Sources:
 
     def node(self, code: CodeType, offset: int, row: int) -> ast.expr | ast.stmt | None:
         """The expression or statement that an instruction belongs to; where no position is known, the statement of the row."""
-        source = self.get(code.co_filename)
+        source = self.get(file_of(code))
         if source is None or source.cells is not None:
             return None
         span = _span(code, offset)

@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from gradtrail.laws.text import text
+from gradtrail.runtime.user_code import PACKAGE
 from gradtrail.source.reading import Unreadable, read_data
 
 _MAIN = "__main__"
@@ -40,7 +41,7 @@ def script(path: str) -> Program:
     if os.path.isdir(path) or _is_archive(path):
         return _container(path)
     data = read_data(path)
-    filename = os.path.abspath(path)
+    filename = path if os.path.isabs(path) else os.path.join(os.getcwd(), path.removeprefix(f".{os.sep}"))
     knows: dict[str, object] = {
         "__file__": filename,
         "__cached__": None,
@@ -114,12 +115,13 @@ def take_the_place_of_main(program: Program, arguments: Sequence[str]) -> types.
 
     `arguments` are those behind its name. The new `__main__` comes back.
     """
+    first_is_ours = _first_is_ours()
     main = types.ModuleType(_MAIN)
     vars(main).update({"__doc__": None, "__builtins__": builtins, **program.knows})
     sys.modules[_MAIN] = main
     sys.argv = [program.name, *arguments]
     if not getattr(sys.flags, "safe_path", False):
-        if _first_is_ours():
+        if first_is_ours:
             sys.path[0] = program.folder
         else:
             sys.path.insert(0, program.folder)
@@ -169,6 +171,7 @@ def tell(error: BaseException) -> None:
     except SystemExit:
         raise
     except BaseException as wrong:
+        without_frames_of(PACKAGE, wrong)
         with suppress(OSError, ValueError, AttributeError):
             sys.stderr.write("Error in sys.excepthook:\n")
             sys.__excepthook__(type(wrong), wrong, wrong.__traceback__)

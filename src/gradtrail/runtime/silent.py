@@ -17,6 +17,7 @@ from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.static import Static
+from gradtrail.runtime.user_code import file_of
 from gradtrail.source.place import Place
 
 SpeaksAgainst = Callable[[Event], bool]
@@ -69,7 +70,7 @@ class Visited:
 
     def __init__(self, codes: Iterable[CodeType] | None, sources: Sources) -> None:
         self._sources = sources
-        self._ran = None if codes is None else {(code.co_filename, code.co_firstlineno) for code in codes}
+        self._ran = None if codes is None else {(file_of(code), code.co_firstlineno) for code in codes}
 
     def has_run(self, place: Place) -> bool:
         """Whether the function that a place lies in has run; the body of a file has."""

@@ -14,6 +14,7 @@ from gradtrail.laws.text import text
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.recorder import Recorder
 from gradtrail.runtime.torch_compat import TORCH, name_of, number_of, parents_of, variable_of
+from gradtrail.runtime.user_code import file_of
 from gradtrail.source.place import Place
 
 LONGEST = 7
@@ -49,7 +50,7 @@ def step(node: Any, recorder: Recorder, sources: Sources) -> Iterator[Step]:
     if line is None:
         return
     code, row = line
-    place, operation = _expression(code.co_filename, row, name_of(node), sources)
+    place, operation = _expression(file_of(code), row, name_of(node), sources)
     yield Step(place, "computed", text(SENTENCES["computed"], op=operation), number or 0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import site
 import sysconfig
+from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
@@ -47,6 +48,16 @@ def _is_users(filename: str) -> bool:
     if any(part in filename for part in _INSTALLED):
         return False
     return not filename.startswith(_OTHERS) and not os.path.realpath(filename).startswith(_OTHERS)
+
+
+@lru_cache(maxsize=4096)
+def _whole(filename: str) -> str:
+    return os.path.abspath(filename) if os.path.isabs(filename) else filename
+
+
+def file_of(code: CodeType) -> str:
+    """The file that code comes from, without `..` in its name, as places name it."""
+    return _whole(code.co_filename)
 
 
 class Station(NamedTuple):

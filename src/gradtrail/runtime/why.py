@@ -14,7 +14,7 @@ from gradtrail.runtime.names import Names
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.recorder import Recorder
 from gradtrail.runtime.torch_compat import TORCH, name_of, number_of, parents_of, variable_of
-from gradtrail.runtime.user_code import Station, is_users
+from gradtrail.runtime.user_code import Station, file_of, is_users
 from gradtrail.source.place import Place
 from gradtrail.source.reading import Unreadable
 
@@ -44,7 +44,7 @@ def seen(tensor: Any, at: Station | None, recorder: Recorder | None, sources: So
             reaches = _graph(tensor.grad_fn, names, recorder, sources)
         elif tensor.requires_grad:
             reaches = Reached(_leaf(tensor, names))
-    place = None if at is None else Place(at.code.co_filename, at.row)
+    place = None if at is None else Place(file_of(at.code), at.row)
     known = _from_source(at, name, tensor)
     if known is not None:
         way = known.trail or way
@@ -76,16 +76,16 @@ def _called(at: Station | None, sources: Sources) -> str:
     node = None if at is None else sources.node(at.code, at.offset, at.row)
     if not isinstance(node, ast.Call) or len(node.args) != 1 or at is None:
         return ""
-    source = sources.get(at.code.co_filename)
+    source = sources.get(file_of(at.code))
     return "" if source is None else " ".join(source.segment(source.place(node.args[0])).split())
 
 
 def _from_source(at: Station | None, name: str, tensor: Any) -> ValueSeen | None:
     """What the interpreter knows of the same tensor there; None where it differs from the live one in anything."""
-    if at is None or not is_users(at.code.co_filename) or not at.code.co_filename.endswith(".py"):
+    if at is None or not is_users(file_of(at.code)) or not file_of(at.code).endswith(".py"):
         return None
     try:
-        found = values_at(at.code.co_filename, at.row, name)
+        found = values_at(file_of(at.code), at.row, name)
     except (Unreadable, RecursionError):
         return None
     for one in found:

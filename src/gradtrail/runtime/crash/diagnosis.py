@@ -27,7 +27,7 @@ from gradtrail.runtime.crash.subjects import Subject
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.static import Static
 from gradtrail.runtime.torch_compat import TORCH
-from gradtrail.runtime.user_code import is_users
+from gradtrail.runtime.user_code import file_of, is_users
 from gradtrail.source import traceback
 from gradtrail.source.place import Place
 
@@ -124,7 +124,7 @@ def _by_its_place(
 def _law(error: BaseException, scene: Scene) -> tuple[Message | None, list[tuple[str, int]]]:
     """The law that an exception speaks of; and the rows of another process, where its traceback is told in the words."""
     frames = [
-        Went(one.code.co_filename, one.code.co_name, linecache.getline(one.code.co_filename, one.row).strip())
+        Went(file_of(one.code), one.code.co_name, linecache.getline(file_of(one.code), one.row).strip())
         for one in scene.stations
     ]
     said = str(error)

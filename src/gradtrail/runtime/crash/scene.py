@@ -9,7 +9,7 @@ from typing import Any
 from gradtrail.runtime.names import Names
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.torch_compat import TORCH
-from gradtrail.runtime.user_code import Station, stations
+from gradtrail.runtime.user_code import Station, file_of, stations
 from gradtrail.source.place import Place
 
 
@@ -42,7 +42,7 @@ class Scene:
     @property
     def rows(self) -> list[tuple[str, int]]:
         """The user's files and rows, the innermost first."""
-        return [(one.code.co_filename, one.row) for one in reversed(self._users)]
+        return [(file_of(one.code), one.row) for one in reversed(self._users)]
 
     @property
     def place(self) -> Place | None:
@@ -63,7 +63,7 @@ class Scene:
 
     def code(self, node: ast.AST | None) -> str:
         """An expression as the program writes it, on one line."""
-        source = None if self.own is None else self.sources.get(self.own.code.co_filename)
+        source = None if self.own is None else self.sources.get(file_of(self.own.code))
         if node is None or source is None:
             return ""
         return " ".join(source.segment(source.place(node)).split())  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from gradtrail.runtime import facts
 from gradtrail.runtime.names import Names
 from gradtrail.runtime.recorder.form import Line
 from gradtrail.runtime.torch_compat import TORCH
-from gradtrail.runtime.user_code import Station, is_users
+from gradtrail.runtime.user_code import Station, file_of, is_users
 
 if TYPE_CHECKING:
     from gradtrail.runtime.observers.training import Training
@@ -43,7 +43,7 @@ class Spot(NamedTuple):
     def is_at(self, place: Place) -> bool:
         """Whether the line is one of those of a place."""
         last = place.end_row or place.row
-        return bool(self.code.co_filename == place.filename) and place.row <= self.row <= last
+        return bool(file_of(self.code) == place.filename) and place.row <= self.row <= last
 
 
 Tell = Callable[[Event], None]
