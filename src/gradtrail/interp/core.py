@@ -23,6 +23,7 @@ from gradtrail.interp.values import (
     Device,
     Instance,
     Iterator,
+    Lent,
     Library,
     Mapping,
     OneOf,
@@ -88,6 +89,7 @@ class Core:
         self.entry_name = ""
         self.importing: Any = None  # the frame of an imported file's body while it is walked
         self.quiet = 0  # above 0 nothing is told: the body of a module that is imported
+        self.lent: Lent | None = None  # who gets the name of a loop, while its target is bound
         self.on_value: Callable[[Any, Frame, Any], None] | None = None
         self.on_reveal: Callable[[Any, Any, Frame], None] | None = None
         self.layer: Any = None  # the library layer that is at work

@@ -366,6 +366,8 @@ class Statements(Core):
         kind = type(target)
         if kind is ast.Name:
             if type(value) is Tensor or type(value) is Instance:
+                if self.lent is not None:
+                    self.lent.append((value, value.name, target.id))
                 value.name = target.id
             if type(value) is Instance or type(value) is OneOf:
                 self._note_replaced(frame.names.get(target.id), value, target, frame)
