@@ -47,3 +47,17 @@ def test_the_tensor_that_is_carried_over_is_named() -> None:
 )
 def test_nothing_is_said(source: str) -> None:
     assert check_source(START + source) == []
+
+
+@pytest.mark.parametrize(
+    ("after", "name"),
+    [
+        ("for p in net.parameters():\n    print(p.shape)\nnet.weight.add_(1)\n", "`net.weight`"),
+        ("norm = sum(p.norm() for p in net.parameters())\nnet.weight.add_(1)\n", "`net.weight`"),
+        ("w = torch.ones(2, requires_grad=True)\nfor p in [w]:\n    p.grad = None\nw.add_(1)\n", "`w`"),
+        ("for p in net.parameters():\n    p.add_(1)\n", "`p`"),
+    ],
+)
+def test_a_loop_only_lends_its_name(after: str, name: str) -> None:
+    found = only("net = torch.nn.Linear(2, 2)\n" + after)
+    assert name in str(found.message)

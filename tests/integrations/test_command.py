@@ -119,6 +119,10 @@ def test_the_exit_status(
             "there is no rule `susp`; did you mean `sample-suspicion`?",
         ),
         (["check", "--select", "zzz"], "there is no rule `zzz`; `gradtrail rule` lists them"),
+        (["check", "--select", ""], "--select: names no rule"),
+        (["check", "--ignore", " , "], "--ignore: names no rule"),
+        (["check", "--fix", "--write-baseline", "b.json"], "--write-baseline records what is found"),
+        (["check", "--diff", "--write-baseline", "b.json"], "it does not go with --fix or --diff"),
         (["check", "--torch-version", "new"], "`new` is not a version such as 2.13.0"),
         (["check", "--statistics", "--output-format", "json"], "--statistics is a table for people"),
         (["check", "--stdin-filename", "a.py", "a.py"], "it goes with the path -"),
@@ -141,6 +145,7 @@ def test_wrong_usage_says_what_is_right(capsys: Capture, arguments: list[str], s
     told = capsys.readouterr()
     assert said in told.err
     assert told.out == ""
+    assert told.err.count("\n") == 1 or not arguments
 
 
 def test_lists_of_rules(capsys: Capture) -> None:

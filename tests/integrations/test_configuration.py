@@ -354,7 +354,7 @@ def test_a_wrong_setting(capsys: Capture, content: str, told: str) -> None:
     [
         (b"[tool.gradtrail\n", "is not TOML: "),
         (b"[tool.gradtrail]\nselect = ['\xff']\n", "is not UTF-8\n"),
-        (b"[tool]\ngradtrail = 3 # tool.gradtrail\n", "`tool.gradtrail` must be a table\n"),
+        (b"[tool]\ngradtrail = 3\n", "`tool.gradtrail` must be a table\n"),
         (b"[[tool.gradtrail]]\n", "`tool.gradtrail` must be a table\n"),
         (b"[tool.gradtrail]\nselect = ['a']\nselect = ['b']\n", "is not TOML: "),
     ],

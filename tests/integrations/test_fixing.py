@@ -72,6 +72,8 @@ def test_an_unsafe_repair_waits_for_its_option(capsys: Capture, tmp_path: Path) 
     told = capsys.readouterr().out
     assert "  fix (unsafe): line 4  w = (w * 0.01).detach().requires_grad_()\n" in told
     assert told.endswith("Fixes: 1 with `--fix --unsafe-fixes`.\n")
+    assert main(["check", "--unsafe-fixes", str(path)]) == 1
+    assert capsys.readouterr().err == "gradtrail check: --unsafe-fixes counts only with --fix or --diff\n"
     assert main(["check", "--fix", "--unsafe-fixes", str(path)]) == 0
     assert path.read_text() == UNSAFELY
 

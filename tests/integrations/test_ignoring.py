@@ -74,6 +74,17 @@ def test_a_whole_file(capsys: Capture, tmp_path: Path, names: str) -> None:
             "x = 1  # gradtrail: ignore[droped-result]\n",
             ["1:8: warning[unused-ignore] there is no rule `droped-result`; did you mean `dropped-result`?"],
         ),
+        (
+            "x = 1  # gradtrail: ignored[dropped-result]\ny = 2  # gradtrail: look\n",
+            ["1:8: warning[unused-ignore] there is no comment `ignored`; did you mean `ignore`?"],
+        ),
+        (
+            "x = 1  # gradtrail: noqa[dropped-result]\ny = 2  # gradtrail: ignorefile\n",
+            [
+                "1:8: warning[unused-ignore] there is no comment `noqa`",
+                "2:8: warning[unused-ignore] there is no comment `ignorefile`; did you mean `ignore-file`?",
+            ],
+        ),
         ("x = 1  # gradtrail: ignore[zzzzzz]\n", ["1:8: warning[unused-ignore] there is no rule `zzzzzz`"]),
         (
             "x = 1  # gradtrail: ignore[]\n",
@@ -204,3 +215,11 @@ def test_the_page(capsys: Capture) -> None:
     assert "unused-ignore" in capsys.readouterr().out
     assert main(["rule", "unused-ignores"]) == 2
     assert "unused-ignore" in capsys.readouterr().err
+
+
+def test_the_row_of_a_comment_that_is_taken_away_goes_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    lines = ["# gradtrail: ignore-file[dropped-result]", "x = (", "    # gradtrail: ignore", "    1,", ")"]
+    path.write_text("\n".join([*lines, "y = 1  # gradtrail: ignore", "    # gradtrail: ignore"]))
+    assert main(["check", "--isolated", "--fix", str(path)]) == 0
+    assert path.read_text() == "x = (\n    1,\n)\ny = 1\n"

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.distributions
 
-from gradtrail.laws.distributions import REPARAMETERISED
+from gradtrail.laws.distributions import REPARAMETERISED, WRAPPING
 from gradtrail.laws.optimizers import SCALE_MATTERS
 
 _MADE = {
@@ -34,8 +34,16 @@ def test_what_draws_with_a_gradient(name: str) -> None:
     assert (name in REPARAMETERISED) is says
 
 
+@pytest.mark.parametrize("name", sorted(WRAPPING))
+def test_what_is_around_another_one_draws_as_it_does(name: str) -> None:
+    kind, given = getattr(torch.distributions, name), {"Independent": 1, "TransformedDistribution": []}[name]
+    ones = torch.ones(2, 2)
+    assert kind(torch.distributions.Normal(ones, ones), given).has_rsample
+    assert not kind(torch.distributions.Poisson(ones), given).has_rsample
+
+
 def test_every_name_is_one_of_torch() -> None:
-    assert set(_kinds()) >= REPARAMETERISED
+    assert set(_kinds()) >= REPARAMETERISED | WRAPPING
 
 
 @pytest.mark.parametrize("name", ["SGD", "ASGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adamax", "NAdam"])

@@ -8,7 +8,7 @@ from gradtrail.findings.diagnostic import Diagnostic, Fix
 from gradtrail.findings.nearest import nearest
 from gradtrail.findings.rule import Rule
 from gradtrail.laws.text import Text, text
-from gradtrail.source.ignore_comments import IgnoreComment, ignore_comments
+from gradtrail.source.ignore_comments import WORDS, IgnoreComment, ignore_comments
 from gradtrail.source.place import Edit, Place
 from gradtrail.source.text import SourceText
 
@@ -100,6 +100,12 @@ class Ignoring:
         known: frozenset[str],
         is_settled: bool,
     ) -> Iterator[tuple[Text, tuple[Edit, ...]]]:
+        if comment.word not in WORDS:
+            near = nearest(comment.word, WORDS)
+            if near is not None or comment.names is not None:
+                told = text("there is no comment `{word}`", word=comment.word)
+                yield _with_hint(told, near), ()
+            return
         away = (Edit(_with_gap(self._source, comment), ""),) if comment.is_whole else ()
         if comment.for_file and comment.first > comment.last:
             yield text("`{comment}` counts only above the first line of code", comment="ignore-file"), ()
@@ -114,12 +120,7 @@ class Ignoring:
         for name in comment.names:
             edited = away if len(comment.names) == 1 else ()
             if name not in known:
-                told = text("there is no rule `{name}`", name=name)
-                near = nearest(name, known)
-                if near is not None:
-                    hint = text("did you mean `{near}`?", near=near)
-                    told = text("{told}; {hint}", told=told, hint=hint)
-                yield told, ()
+                yield _with_hint(text("there is no rule `{name}`", name=name), nearest(name, known)), ()
             elif (
                 is_settled
                 and name != UnusedIgnore.name
@@ -129,12 +130,24 @@ class Ignoring:
                 yield text("this comment hides nothing: `{rule}` is not found here", rule=name), edited
 
 
+def _with_hint(told: Text, near: str | None) -> Text:
+    if near is None:
+        return told
+    return text("{told}; {hint}", told=told, hint=text("did you mean `{near}`?", near=near))
+
+
 def _diagnostic(comment: IgnoreComment, told: Text, edits: tuple[Edit, ...]) -> Diagnostic:
     fixes = (Fix(text("take the comment away"), edits, "safe"),) if edits else ()
     return Diagnostic(UnusedIgnore.name, UnusedIgnore.severity, "wasteful", comment.place, told, fixes=fixes)
 
 
 def _with_gap(source: SourceText, comment: IgnoreComment) -> Place:
-    """The place of a comment and of the blanks before it."""
-    before = source.line(comment.place.row)[: comment.place.column - 1]
-    return comment.place._replace(column=len(before.rstrip()) + 1)
+    """The place of a comment and of the blanks before it, or of its row when nothing else stands there."""
+    place = comment.place
+    before = source.line(place.row)[: place.column - 1].rstrip()
+    ends_file = place.row == len(source.lines)
+    if (
+        before or ends_file or source.cells is not None
+    ):  # in a notebook the next row may be that of another cell
+        return place._replace(column=len(before) + 1)
+    return place._replace(column=1, end_row=place.row + 1, end_column=1)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import sys
+from typing import Any, NoReturn
 
-from gradtrail.integrations.output import output_width
+from gradtrail.integrations.command import USAGE
+from gradtrail.integrations.output import complain, output_width
 from gradtrail.laws.text import say, text
 from gradtrail.reports.cells import width, wrap
 
@@ -50,7 +52,16 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that keeps its usage whole: for arguments in any order argparse cuts off as much as "usage: " is long."""
+    """A parser that says what is wrong in one line, without all that would be right before it.
+
+    It keeps its usage whole: for arguments in any order argparse cuts off as much as "usage: " is long.
+    """
+
+    def error(self, message: str) -> NoReturn:
+        """End with a usage error."""
+        told = say("%(prog)s: error: %(message)s\n") % {"prog": self.prog, "message": message}
+        complain(told.rstrip("\n"))
+        sys.exit(USAGE)
 
     def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The arguments, options before, between and behind them."""

@@ -35,8 +35,8 @@ class Options:
     def __init__(self) -> None:
         self.paths: list[str] = ["."]
         self.output_format = "terminal"
-        self.select = ""
-        self.ignore = ""
+        self.select: str | None = None
+        self.ignore: str | None = None
         self.statistics = False
         self.torch_version: str | None = None
         self.stdin_filename: str | None = None
@@ -93,6 +93,10 @@ def run(arguments: Sequence[str], memory: Memory | None = None) -> int:
         _wrong(say("--statistics is a table for people: it does not go with --output-format json"))
     if options.stdin_filename is not None and "-" not in options.paths:
         _wrong(say("--stdin-filename names what comes from standard input: it goes with the path -"))
+    if options.write_baseline is not None and (options.fix or options.diff):
+        _wrong(say("--write-baseline records what is found: it does not go with --fix or --diff"))
+    if options.unsafe_fixes and not (options.fix or options.diff):
+        complain("gradtrail check: " + say("--unsafe-fixes counts only with --fix or --diff"))
     stdin = _standard_input(options)
     try:
         settings = _settings(options, select, ignore)
@@ -236,13 +240,13 @@ def _wrong(message: str) -> NoReturn:
     _parser().error(message)
 
 
-def _rules(option: str, listed: str) -> tuple[str, ...]:
-    """The names in a list with commas; one that no rule has is a usage error."""
+def _rules(option: str, listed: str | None) -> tuple[str, ...]:
+    """The names in a list with commas; one that no rule has is a usage error, and so is a list without names."""
+    if listed is None:
+        return ()
     names = tuple(name.strip() for name in listed.split(",") if name.strip())
     if not names:
-        if listed:
-            _wrong(say("{option}: names no rule", option=option))
-        return ()
+        _wrong(say("{option}: names no rule", option=option))
     from gradtrail.integrations.nearest import nearest
 
     known = known_names()

@@ -1,7 +1,7 @@
 """Settings under `[tool.gradtrail]`: where they stand, what they may say, and what is wrong with them.
 
-The settings of a file are those of the nearest `pyproject.toml` above it that has the table. A file without
-the bytes `tool.gradtrail` is not parsed.
+The settings of a file are those of the nearest `pyproject.toml` above it that has the table. A file that does
+not hold the bytes of both words, `tool` and `gradtrail`, is not parsed: TOML has several ways to write the table.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradtrail.findings.engine import Settings
 
 NAME = "pyproject.toml"
-_MARK = b"tool.gradtrail"
+_MARKS = (b"tool", b"gradtrail")
 TABLE = "[tool.gradtrail]"
 
 
@@ -133,7 +133,7 @@ def _marked(path: str) -> bytes | None:
             data = file.read()
     except (OSError, ValueError):
         return None
-    return data if _MARK in data else None
+    return data if all(mark in data for mark in _MARKS) else None
 
 
 class Merged:

@@ -31,7 +31,9 @@ class Copies(Estimators):
     def note_share(self, own: Tensor, value: Tensor, origin: Origin) -> None:
         """`own.data = value`: from now on both are the same memory."""
         if own.parameter is True and not own.many and not own.either and not value.either:
-            self.heap.put(own, "shares", (value.storage.memory, origin))
+            node, frame = origin.node, origin.frame
+            names = (self.seen(own, node, frame), self.name_of(value, node, frame))
+            self.heap.put(own, "shares", (value.storage.memory, origin, *names))
             self.sharers[own.serial] = own
 
     def note_mix(self, own: Tensor, values: tuple[Tensor, ...], whole: bool, node: Any, frame: Frame) -> None:
@@ -107,14 +109,13 @@ class Copies(Estimators):
         for tensor in self.sharers.values():
             if tensor.shares is None or tensor.serial in self.optimized:
                 continue
-            memory, origin = tensor.shares
+            memory, origin, seen, source = tensor.shares
             moved = next((one for one in held if one.storage.memory is memory), None)
             if moved is None or moved is tensor:
                 continue
             if tensor.serial in self.taken_for_roots and moved.serial in self.taken_for_roots:
                 where = origin.frame or frame
-                self.tell("data-shared", origin.node, where, self.seen(tensor, origin.node, where),
-                          certainty="wrong", source=self.name_of(moved, origin.node, where))  # fmt: skip
+                self.tell("data-shared", origin.node, where, seen, certainty="wrong", source=source)
 
     def tell_own_state(self, module: Instance, given: Any, node: Any, frame: Frame) -> None:
         """`load_state_dict` of what shares the module's own memory and was asked for before it was written."""

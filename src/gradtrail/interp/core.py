@@ -23,6 +23,7 @@ from gradtrail.interp.values import (
     Device,
     Instance,
     Iterator,
+    Lent,
     Library,
     Mapping,
     OneOf,
@@ -89,12 +90,14 @@ class Core:
         self.entry_name = ""
         self.importing: Any = None  # the frame of an imported file's body while it is walked
         self.quiet = 0  # above 0 nothing is told: the body of a module that is imported
+        self.lent: Lent | None = None  # who gets the name of a loop, while its target is bound
         self.on_value: Callable[[Any, Frame, Any], None] | None = None
         self.on_reveal: Callable[[Any, Any, Frame], None] | None = None
         self.layer: Any = None  # the library layer that is at work
         self.arms = 0  # how many branches that are only possible are open
         self.arms_of_loop = 0  # the same where the innermost loop began
         self.rearranged = 0  # how often the program has changed what is trained: modules replaced, flags set
+        self.evaluating = 0  # how many modules more are in evaluation than were before
         self.looking_ahead = False
         self.stand_ins: tuple[tuple[str, Any], ...] = ()  # what a branch has bound to one of several alike
         self.calls_open = 0  # calls of modules that are running
@@ -132,6 +135,8 @@ class Core:
         self.waiting: dict[
             int, Origin
         ] = {}  # the last backward that reached a leaf and was followed by no step
+        self.backwards: set[int] = set()  # the places of the backward passes there have been
+        self.outside: set[int] = set()  # parameters of which it is told that no optimizer holds them
         self.unfrozen: dict[int, tuple[Tensor, Origin]] = {}
         self.moved: set[int] = set()  # serials of tensors that a step was made for
         self.addends: dict[int, list[Any]] = {}  # what was added to a leaf's gradient since it was cleared
@@ -139,6 +144,8 @@ class Core:
         self.trained_in_mode: dict[tuple[int, int, int], bool] = {}
         self.skipped: dict[int, tuple[Any, Frame]] = {}  # conditions that were false
         self.taken: set[int] = set()  # conditions that were true, or may have been
+        # Calls of modules without grad mode: where the result was made, and the call.
+        self.ungraded: dict[int, list[tuple[Origin, Origin]]] = {}
         self.cuts: dict[int, tuple[Origin, tuple[Tensor, ...]]] = {}  # where gradients end, by the node
         self.steppers: dict[int, Instance] = {}  # optimizers that have made a step
         self.followers: dict[int, Any] = {}  # parameters that a share of others is mixed into, by serial
@@ -180,8 +187,9 @@ class Core:
             self, own: Tensor, values: tuple[Tensor, ...], whole: bool, node: Any, frame: Frame
         ) -> None: ...
         def note_loss(self, tensor: Tensor, node: Any, frame: Frame) -> None: ...
+        def note_ungraded(self, module: Instance, result: Any, node: Any, frame: Frame) -> None: ...
         def note_called(self, module: Instance, result: Any, node: Any, frame: Frame) -> None: ...
-        def note_cleared(self, tensors: list[Tensor]) -> None: ...
+        def note_cleared(self, tensors: list[Tensor], origin: Origin | None) -> None: ...
         def note_unfrozen(self, tensor: Tensor, node: Any, frame: Frame) -> None: ...
         def note_behaviour(self, module: Instance, given: Tensor) -> None: ...
         def tell_own_state(self, module: Instance, given: Any, node: Any, frame: Frame) -> None: ...
@@ -255,6 +263,13 @@ class Core:
             and len(self.cuts) < _MOST_CUTS
         ):
             self.cuts.setdefault(id(origin.node), (origin, parents))
+
+    def note_number(self, tensor: Tensor, op: str, node: Any, frame: Frame) -> None:
+        """Python numbers are made of `tensor`."""
+        taken = self.origin("number", node, frame, (tensor,), op=op)
+        self.note_cut(taken, (tensor,))
+        for one in (tensor, *tensor.either):
+            self.taken_for_numbers[one.serial] = taken.serial
 
     def note(self, tensor: Tensor, origin: Origin) -> None:
         """Something happened to `tensor` that its trail may tell."""

@@ -54,6 +54,7 @@ from gradtrail.interp.values import (
     Unknown,
 )
 from gradtrail.laws import dtypes, factories, modules, operations
+from gradtrail.laws.distributions import WRAPPING
 
 _ALIASES = {
     "torch.nn.parameter.Parameter": "torch.nn.Parameter",
@@ -338,10 +339,18 @@ class Libraries(Making, Copying, GradModes):
         if type(given) is Iterator and given.used_by is not None and given.origin is not None:
             steps = self.steps_of([given.origin, given.used_by], frame)
             self.tell("clip-of-nothing", node, frame, None, certainty="wrong", trail=steps, of=given.of)
-        found = self.items_of(given, node, frame) if type(given) in (Iterator, Sequence) else None
+        found = (
+            self.items_of(given, node, frame) if type(given) in (Iterator, Sequence) else ([given], MISSING)
+        )
         if found is None or found[1] is not MISSING:
             return
         tensors = [one for one in map(self.settle, found[0]) if type(one) is Tensor]
+        if tensors and all(
+            one.leaf & LEAF == 0 and one.retains is False and not one.either for one in tensors
+        ):
+            seen = self.seen(tensors[0], node, frame)
+            self.tell("clip-of-nothing", node, frame, seen, certainty="wrong", of="computed")
+            return
         if tensors and all(one.grad is None for one in tensors):
             earlier = next(
                 (self.in_loops[one.serial] for one in tensors if one.serial in self.in_loops), None
@@ -406,6 +415,8 @@ class Libraries(Making, Copying, GradModes):
         inner = [one for value in values if type(value) is Instance for one in value.state.get("tensors", ())]
         result.state["tensors"] = tuple(value for value in values if type(value) is Tensor) + tuple(inner)
         result.state["doubt"] = any(type(value) is Unknown for value in values)
+        inside = values[0].state.get("family") if values and type(values[0]) is Instance else None
+        result.state["family"] = inside if name in WRAPPING else name
         return result
 
     def _divergence(self, args: list[Any], keywords: dict[str, Any], node: Any, frame: Frame) -> Any:
@@ -425,8 +436,8 @@ class Libraries(Making, Copying, GradModes):
     ) -> Any:
         tensors = instance.state.get("tensors", ())
         if name in {"sample", "sample_n"}:
-            drawn_from = (instance.origin.fields or {}).get("cls") if instance.origin is not None else None
-            result = self.new_tensor(self.origin("sampled", node, frame, tensors, op=name, cls=drawn_from))
+            family = instance.state.get("family")
+            result = self.new_tensor(self.origin("sampled", node, frame, tensors, op=name, cls=family))
             self.note_cut(result.origin, tensors)
             result.requires, result.leaf = NO, LEAF
             result.device = tensors[0].device if tensors else None

@@ -23,6 +23,7 @@ from gradtrail.interp.values import (
     UNKNOWN,
     Instance,
     Iterator,
+    Lent,
     Mapping,
     Node,
     OneOf,
@@ -119,6 +120,7 @@ class Loops(Statements):
         breaks.started, breaks.body = started, node.body
         steady = self._open_ended(rounds) and _may_settle(node)
         counters = _names_in(node.target) if steady else frozenset()
+        lent: Lent = []
         for done, (value, sure) in enumerate(source):
             begun = self.count
             self.again = outside[1] or (value is last and type(value) in _STANDS_FOR_SEVERAL)
@@ -132,7 +134,7 @@ class Loops(Statements):
             frame.loops.append((breaks, continues, len(frame.managers)))
             try:
                 if type(node) is not ast.While:
-                    self.assign(node.target, value, frame)
+                    self.assign_round(node.target, value, frame, lent)
                 signal = body()
             except PathEnds:
                 raised = not continues.taken
@@ -164,7 +166,14 @@ class Loops(Statements):
                     break
                 before = after
         self.arms_of_loop, self.again = outside
+        _take_back(lent)
         return self._after_loop(node, frame, level, breaks, ends, signal, raised)
+
+    def assign_round(self, target: Any, value: Any, frame: Frame, lent: Lent) -> None:
+        """Bind the target of a loop for a round; `lent` notes who bears its name meanwhile, see `_take_back`."""
+        self.lent, outside = lent, self.lent
+        self.assign(target, value, frame)
+        self.lent = outside
 
     def _after_loop(
         self, node: Any, frame: Frame, level: int, breaks: Exits, ends: list[Any], signal: int, raised: bool
@@ -405,7 +414,7 @@ class Loops(Statements):
             part = node.generators[index]
             iterable = self.evaluate(part.iter, frame if index == 0 else inner)
             for value, certain in self.rounds(iterable, part.iter, inner):
-                self.assign(part.target, value, inner)
+                self.assign_round(part.target, value, inner, lent)
                 kept = True
                 known = sure and certain
                 for test in part.ifs:
@@ -418,7 +427,9 @@ class Loops(Statements):
                 if kept:
                     walk(index + 1, known)
 
+        lent: Lent = []
         walk(0, True)
+        _take_back(lent)
         if not inner.captured:
             self.heap.forget(inner.names)
 
@@ -583,6 +594,17 @@ def key_of(key: Any) -> Any:
     if kind.__name__ == "Library":
         return ("library", key.path)
     return MISSING
+
+
+def _take_back(lent: Lent) -> None:
+    """After a loop its name is taken back from what had one before, or has one by its module.
+
+    People know a weight as `net.fc.weight`, not by the variable of a loop that once went through all of them.
+    """
+    for value, before, name in reversed(lent):
+        belongs = type(value) is Tensor and value.origin.kind == "module-parameter"
+        if value.name == name and (before or belongs):
+            value.name = before
 
 
 def _names_in(target: ast.expr) -> frozenset[str]:

@@ -133,6 +133,8 @@ class ModuleMethods(Modules):
                 on = given if type(given) is bool else None
             below = [one for _, one in machine.submodules(module)[0]]
             origin = machine.origin("mode", node, frame, mode="train()" if on else "eval()")
+            if on is not None and module.attributes.get("training") is (not on):
+                machine.evaluating += -1 if on else 1
             for one in (*below, *machine.branches_below(module)):
                 machine.heap.put(one.attributes, "training", BOOL if on is None else on)
                 machine.heap.put(one.state, "mode", origin if on is not None else UNKNOWN)
@@ -161,7 +163,7 @@ class ModuleMethods(Modules):
 
     def clear_gradients(self, tensors: list[Tensor], to_none: Any, origin: Origin) -> None:
         """`zero_grad()` at `origin`."""
-        self.note_cleared(tensors)
+        self.note_cleared(tensors, origin)
         for tensor in tensors:
             if type(tensor.grad) is Tensor:
                 self.heap.put(tensor.grad, "spent", None)

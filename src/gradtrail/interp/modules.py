@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from gradtrail.interp.expressions import Rest
@@ -377,9 +378,7 @@ class Modules(Trails):
     def _name_of_parameter(self, parameter: Tensor, frame: Frame) -> str:
         here: Frame | None = frame
         while here is not None:
-            for name, value in here.names.items():
-                if type(value) is not Instance or not is_module(value):
-                    continue
+            for name, value in _modules_in(here):
                 for path, one in self.parameters_of(value)[0]:
                     if one is parameter:
                         steps = [f"[{step}]" if step.isdigit() else f".{step}" for step in path.split(".")]
@@ -544,6 +543,8 @@ class Modules(Trails):
             result = self._call_module(module, args, keywords, node, frame)
         finally:
             self.calls_open -= 1
+        if self.modes.grad_mode is False:
+            self.note_ungraded(module, result, node, frame)
         if self.calls_open == 0 and not any(
             type(one) is Tensor and one.requires & YES for one in (*args, *keywords.values())
         ):
@@ -935,3 +936,14 @@ def _shape_from(text: str, values: dict[str, Any]) -> Any:
 
 
 __all__ = ["Modules", "is_module", "is_module_path", "key_of", "shapes"]
+
+
+def _modules_in(frame: Frame) -> Iterable[tuple[str, Instance]]:
+    """The modules that the code of a frame can call by a name, or by an attribute of an object that has one."""
+    for name, value in frame.names.items():
+        if type(value) is Instance and is_module(value):
+            yield name, value
+        elif type(value) is Instance:
+            for attribute, held in value.attributes.items():
+                if type(held) is Instance and is_module(held):
+                    yield f"{name}.{attribute}", held

@@ -8,7 +8,7 @@ from gradtrail.interp.frames import Frame
 from gradtrail.interp.graph import reach
 from gradtrail.interp.models.optim import Built
 from gradtrail.interp.stepping import Stepping
-from gradtrail.interp.values import YES, Instance, Origin, Tensor, edge_of
+from gradtrail.interp.values import YES, Instance, Origin, Sequence, Tensor, edge_of
 
 
 class Reaching(Stepping):
@@ -37,6 +37,28 @@ class Reaching(Stepping):
                 if id(cut.node) not in told:
                     told.add(id(cut.node))
                     self._tell_cut(instance, built, cut, tensors, len(held), frame)
+            for module in built.covers:
+                call = self._call_without_grad(module)
+                parts = [] if call is None else [one for _, one in self.parameters_of(module)[0]]
+                if call is not None and parts and all(one in missed and one.grad is None for one in parts):
+                    self._tell_cut(instance, built, call, parts, len(held), frame)
+
+    def note_ungraded(self, module: Instance, result: Any, node: Any, frame: Frame) -> None:
+        """A module gives `result` while grad mode is off."""
+        known = self.ungraded.setdefault(module.serial, [])
+        values = result.items if type(result) is Sequence else (result,)
+        if len(known) < _MOST_CALLS:
+            origin = self.origin("no-grad", node, frame)
+            known.extend((one.origin, origin) for one in values if type(one) is Tensor)
+
+    def _call_without_grad(self, module: Instance) -> Origin | None:
+        """Where a module gave, while grad mode was off, what a loss was made of.
+
+        A part that is frozen this way on purpose may stand in an optimizer of the whole model. One that the optimizer was
+        made for by itself (`covers`) is meant to learn.
+        """
+        known = self.ungraded.get(module.serial, ())
+        return next((call for made, call in known if made.serial in self.behind_roots), None)
 
     def _is_missed(self, tensor: Tensor) -> bool:
         known = not tensor.many and not tensor.either and not tensor.part_of
@@ -64,6 +86,10 @@ class Reaching(Stepping):
                   trail=self.steps_of([cut, built.at], frame), number=len(tensors), all=len(tensors) == held,
                   cut=cut.kind, op=(cut.fields or {}).get("op", ""), cls=(cut.fields or {}).get("cls", ""),
                   optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+
+_MOST_CALLS = 6
+"""Calls of a module that are kept in mind: those of the first rounds."""
 
 
 def _passes(parent: Tensor, leaf: Tensor) -> bool:

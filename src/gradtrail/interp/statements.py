@@ -366,6 +366,8 @@ class Statements(Core):
         kind = type(target)
         if kind is ast.Name:
             if type(value) is Tensor or type(value) is Instance:
+                if self.lent is not None:
+                    self.lent.append((value, value.name, target.id))
                 value.name = target.id
             if type(value) is Instance or type(value) is OneOf:
                 self._note_replaced(frame.names.get(target.id), value, target, frame)
@@ -473,8 +475,11 @@ class Statements(Core):
             def run() -> int:
                 self.narrow(node.test, answer, frame)
                 before, self.stand_ins = self.rearranged, ()
+                evaluating = self.evaluating
                 signal = self.block(statements, frame)
-                if self.rearranged != before and signal == NORMAL:
+                left_on = self.evaluating > evaluating and comes_again(node.test)
+                self.evaluating = evaluating
+                if (self.rearranged != before or left_on) and signal == NORMAL:
                     self.look_ahead(node, frame)
                 return signal
 
@@ -936,3 +941,8 @@ def _is_alike(one: Instance, other: Instance) -> bool:
     return one.cls is other.cls or (
         one.library is not None and type(one.cls) is Library and one.library == other.library
     )
+
+
+def comes_again(test: ast.expr) -> bool:
+    """Whether a condition holds every few rounds (`epoch % 5 == 0`), and not perhaps in the last one alone."""
+    return any(type(part) is ast.BinOp and type(part.op) is ast.Mod for part in ast.walk(test))

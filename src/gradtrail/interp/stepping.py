@@ -11,6 +11,7 @@ from gradtrail.interp.graph import Pass
 from gradtrail.interp.keeping import first_loop
 from gradtrail.interp.models.optim import Built
 from gradtrail.interp.replicas import Replicas
+from gradtrail.interp.statements import comes_again
 from gradtrail.interp.values import NO, YES, Instance, Origin, Tensor
 from gradtrail.laws.optimizers import SCALE_MATTERS
 
@@ -78,10 +79,7 @@ class Stepping(Replicas):
                 continue
             part: Any
             for part in (one for statement in node.body for one in ast.walk(statement)):
-                calls = (
-                    type(part) is ast.Call and type(part.func) is ast.Attribute and part.func.attr == "step"
-                )
-                if calls and self.known_value(part.func.value, frame) is instance:
+                if self._is_step(part, instance, frame):
                     return node.test, frame
         return None
 
@@ -121,7 +119,7 @@ class Stepping(Replicas):
         trained = [
             one for one in self.trained_in_loops.values() if one.parameter is True or one.serial < made
         ]
-        left_out = [one for one in trained if one.serial not in self.optimized]
+        left_out = [one for one in trained if one.serial not in self.optimized | self.outside]
         if self.unseen_backward or self.unknown_reach or self.limits_told or not left_out:
             return
         for instance in self.optimizers.values():
@@ -135,12 +133,16 @@ class Stepping(Replicas):
             if (
                 idle
                 and instance.serial in self.steppers
-                and all(one.requires == YES for one in (*held, *left_out))
+                and {one.requires for one in held} in ({YES}, {NO})
+                and all(one.requires == YES for one in left_out)
             ):
                 where = built.at.frame or frame
-                reached = self.in_loops[left_out[0].serial]
-                self.tell("optimizer-idle", built.at.node, where, self.seen(left_out[0], reached.node, where),
-                          certainty="wrong", trail=self.steps_of([held[0].origin, reached], frame),
+                # What was there when it was made may have been left out on purpose.
+                later = [one for one in left_out if one.serial > instance.serial] or left_out
+                first = min(later, key=lambda one: one.serial)
+                reached = self.in_loops[first.serial]
+                self.tell("optimizer-idle", built.at.node, where, self.seen(first, reached.node, where),
+                          certainty="wrong", trail=self.steps_of([held[0].origin, reached], frame), number=len(later),
                           optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
 
     # What a backward leaves
@@ -148,6 +150,7 @@ class Stepping(Replicas):
     def hear_backward(self, passed: Pass) -> None:
         """At a backward: what it adds to which gradients, in which mode the layers behind it were."""
         super().hear_backward(passed)
+        self.backwards.add(id(passed.node))
         if not passed.accumulate:
             return
         if first_loop(passed.frame) is not None:
@@ -173,10 +176,48 @@ class Stepping(Replicas):
             else:
                 known.append(_Addend(passed.node, root.origin, batch))
 
-    def note_cleared(self, tensors: list[Tensor]) -> None:
-        """Gradients are cleared: what was added to them is gone."""
+    def note_cleared(self, tensors: list[Tensor], origin: Origin | None) -> None:
+        """Gradients are cleared, at `origin` or by a step that has used them: what was added to them is gone."""
+        if origin is not None:
+            self._tell_thrown_away(tensors, origin)
         for tensor in tensors:
             self.addends.pop(tensor.serial, None)
+
+    def _tell_thrown_away(self, tensors: list[Tensor], origin: Origin) -> None:
+        """Gradients that each round of a loop clears, while only every few rounds make a step.
+
+        Where there is one optimizer and one backward: with several, what one of them leaves may be cleared for another.
+        """
+        frame, added = origin.frame, [self.in_loops.get(one.serial) for one in tensors]
+        if len(self.optimizers) != 1 or len(self.backwards) != 1 or frame is None or not frame.loops:
+            return
+        body, backward = frame.loops[-1][0].body, next(iter(added), None)
+        if backward is None or None in added or backward.frame is not frame:
+            return
+        (instance,) = self.optimizers.values()
+        steps = {
+            id(one): part for one in body for part in ast.walk(one) if self._is_step(part, instance, frame)
+        }
+        every = [one for one in body if id(one) in steps]
+        read = [one for one in body if one not in every and any(map(_is_gradient, ast.walk(one)))]
+        always = [one.value for one in body if type(one) is ast.Expr]
+        if (
+            len(every) == 1
+            and not read
+            and type(every[0]) is ast.If
+            and not every[0].orelse
+            and comes_again(every[0].test)
+            and any(one is origin.node for one in always)
+            and any(one is backward.node for one in always)
+        ):
+            self.tell("cleared-before-step", origin.node, frame, None, certainty="wrong",
+                      trail=self.steps_of([backward], frame), step=self.place(steps[id(every[0])], frame),
+                      optimizer=(instance.library or "").rpartition(".")[2])  # fmt: skip
+
+    def _is_step(self, part: Any, instance: Instance, frame: Frame) -> bool:
+        """Whether a part of the program is a call of an optimizer's `step`."""
+        calls = type(part) is ast.Call and type(part.func) is ast.Attribute and part.func.attr == "step"
+        return calls and self.known_value(part.func.value, frame) is instance
 
     def hear_step(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
         """At a step: gradients that are gone, or that are a sum of means."""
@@ -189,7 +230,7 @@ class Stepping(Replicas):
         self.moved.update(one.serial for one in held)
         for one in held:
             self.waiting.pop(one.serial, None)
-        self.note_cleared(held)
+        self.note_cleared(held, None)
 
     def _tell_cleared(self, instance: Instance, held: list[Tensor], node: Any, frame: Frame) -> None:
         cleared = self.modes.cleared
@@ -229,11 +270,13 @@ class Stepping(Replicas):
             and not tensor.many
             and tensor.serial not in self.optimized
             and tensor not in asked
+            and tensor.serial not in self.outside
         ]
         built = instance.state.get("built")
         if left_out and isinstance(built, Built):
             tensor, origin = left_out[0]
             where = origin.frame or frame
+            self.outside.update(one.serial for one, _ in left_out)
             self.tell("parameter-outside-optimizer", origin.node, where, self.seen(tensor, origin.node, where),
                       certainty="wrong", container="unfrozen", attribute="", number=len(left_out), module="",
                       made=self.place(built.at.node, built.at.frame or frame) if len(builts) == 1 else None,
@@ -314,6 +357,11 @@ class Stepping(Replicas):
 
 
 _MOST_CALLS = 20
+
+
+def _is_gradient(part: ast.AST) -> bool:
+    """Whether a part of the program is a `.grad`, which it may use without a step."""
+    return type(part) is ast.Attribute and part.attr == "grad"
 
 
 def _is_mean(origin: Origin) -> bool:

@@ -307,7 +307,7 @@ class Tensor:
         self.attributes: dict[str, Any] | None = None
         self.result_of: str | None = None
         self.hooks: tuple[Any, ...] = ()  # heap
-        self.shares: Any = None  # heap; the memory that `.data = ...` gave it, and where
+        self.shares: Any = None  # heap; the memory that `.data = ...` gave it, where, and the names there
         self.spent: Any = None  # heap; of a gradient: what has been done with it, see `interp.gradients`
 
     @property
@@ -318,6 +318,10 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"<Tensor {self.serial} {self.name or ''} requires={self.requires} leaf={self.leaf} shape={self.shape} {self.dtype}>"
+
+
+Lent = list[tuple[Any, Any, str]]
+"""Who bears the name of a loop for a round: the value, its name before, the name."""
 
 
 def edge_of(tensor: Tensor) -> Node | Tensor | None:

@@ -15,3 +15,6 @@ REPARAMETERISED = frozenset(
     )
 )  # fmt: skip
 """Distributions whose `rsample` gives values with a gradient to the parameters; `sample` of all of them gives none."""
+
+WRAPPING = frozenset(("Independent", "TransformedDistribution"))
+"""Distributions that draw as the one they are made of, their first argument, does."""

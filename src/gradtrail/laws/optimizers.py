@@ -224,9 +224,14 @@ def _refuse(key: str, path: tuple[int, ...] = (), raises: bool = True) -> Optimi
 
 
 def refusal(
-    params: ParamsSeen | Sequence[ParamSeen], differentiable: bool = False, optimizer_name: str = "Adam"
+    params: ParamsSeen | Sequence[ParamSeen],
+    differentiable: bool = False,
+    optimizer_name: str = "Adam",
+    held: frozenset[object] = frozenset(),
 ) -> OptimizerRefusal | None:
     """What an optimizer says to `params`: the first refusal in torch's order of checks, or a warning.
+
+    `held` are the identities of what stands in its groups already.
 
     Only what is certain is refused: elements of which too little is known are passed over, so torch may
     raise over one of them first, but raise it will. None when nothing is certain.
@@ -242,16 +247,18 @@ def refusal(
     if first == "unknown":
         return None
     if first == "group":
-        return _refuse_groups(seen, differentiable, optimizer_name)
+        return _refuse_groups(seen, differentiable, optimizer_name, held)
     whole = seen._replace(container="iterable")  # `list(params)` has made a list of a set by now
     found = _refuse_group(whole, differentiable, ()) or _of_class(whole, optimizer_name, 1, ())
     return found or _duplicate(whole, ())
 
 
-def _refuse_groups(seen: ParamsSeen, differentiable: bool, optimizer_name: str) -> OptimizerRefusal | None:
+def _refuse_groups(
+    seen: ParamsSeen, differentiable: bool, optimizer_name: str, held: frozenset[object]
+) -> OptimizerRefusal | None:
     """The checks for a list of dicts, group after group."""
     warning: OptimizerRefusal | None = None
-    before: set[object] = set()
+    before = set(held)
     named_before: bool | None = None
     for index, group in enumerate(seen.items):
         if group.kind == "unknown":

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 MARK = b"gradtrail:"
 
-_COMMENT = re.compile(r"#+[ \t]*gradtrail:[ \t]*(ignore-file|ignore)(?![\w-])[ \t]*", re.IGNORECASE)
+WORDS = ("ignore", "ignore-file")
+"""What may stand behind the mark."""
+
+_COMMENT = re.compile(r"#+[ \t]*gradtrail:[ \t]*([a-z][\w-]*)[ \t]*", re.IGNORECASE)
 _NAMES = re.compile(r"\[([^\[\]#]*)\]")
 _LAYOUT = frozenset((tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER))
 
@@ -27,17 +30,23 @@ _LAYOUT = frozenset((tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENC
 class IgnoreComment(NamedTuple):
     """One comment: where it stands, the rules it names, and the rows for which it counts.
 
-    `names` is None where it names none, and means all; empty where a list is given that names none or is
-    not closed. `is_whole` says that `place` is the whole comment; `for_file` that it speaks of the file.
-    A comment that counts for nothing has `first` above `last`.
+    `word` is what stands behind the mark: one that is none of `WORDS` is kept where it is used like one, with
+    rules in brackets or with nothing behind it, and counts for nothing. `names` is None where it names none,
+    and means all; empty where a list is given that names none or is not closed. `is_whole` says that `place`
+    is the whole comment. A comment that counts for nothing has `first` above `last`.
     """
 
     place: Place
     names: tuple[str, ...] | None
-    for_file: bool
+    word: str
     first: int
     last: int
     is_whole: bool
+
+    @property
+    def for_file(self) -> bool:
+        """Whether it speaks of the whole file."""
+        return self.word == "ignore-file"
 
     def counts_for(self, row: int, rule: str) -> bool:
         """Whether a finding of `rule` at `row` is hidden by it."""
@@ -49,16 +58,20 @@ def ignore_comments(source: SourceText) -> list[IgnoreComment]:
     found: list[IgnoreComment] = []
     for row, column, comment, first, last, is_above in _comments(source.code):
         for match in _COMMENT.finditer(comment):
-            for_file = match.group(1).lower() == "ignore-file"
+            word = match.group(1).lower()
             names, end = _names(comment, match.end())
             rest = comment[end:]
+            if word not in WORDS and names is None and rest:
+                continue  # a sentence
             start = source.column(row, 0) + column + match.start()
             # A sentence may stand behind it, and then the comment is more than our words.
             whole = match.start() == 0 and not rest.strip()
-            rows = ((1, len(source.lines)) if is_above else (1, 0)) if for_file else (first, last)
+            rows = (first, last) if word == "ignore" else (1, 0)
+            if word == "ignore-file" and is_above:
+                rows = (1, len(source.lines))
             stop = start + len(comment[match.start() : end].rstrip())
             place = Place(source.filename, row, start, row, stop)
-            found.append(IgnoreComment(place, names, for_file, *rows, whole))
+            found.append(IgnoreComment(place, names, word, *rows, whole))
     return found
 
 

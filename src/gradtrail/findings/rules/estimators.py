@@ -88,6 +88,42 @@ class SampleForRsample(Rule):
             """,
             proof="not action.requires_grad",
         ),
+        Example(
+            title="a distribution around another one",
+            bad="""
+                import torch
+                from torch.distributions import Independent, Normal, kl_divergence
+                encoder, decoder = torch.nn.Linear(2, 4), torch.nn.Linear(2, 2)
+                optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+                x = torch.ones(3, 2)
+                for _ in range(3):
+                    mean, spread = encoder(x).chunk(2, -1)
+                    posterior = Independent(Normal(mean, spread.exp()), 1)
+                    prior = Independent(Normal(torch.zeros(2), torch.ones(2)), 1)
+                    z = posterior.sample()  # error
+                    loss = (decoder(z) - x).pow(2).mean() + kl_divergence(posterior, prior).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                from torch.distributions import Independent, Normal, kl_divergence
+                encoder, decoder = torch.nn.Linear(2, 4), torch.nn.Linear(2, 2)
+                optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+                x = torch.ones(3, 2)
+                for _ in range(3):
+                    mean, spread = encoder(x).chunk(2, -1)
+                    posterior = Independent(Normal(mean, spread.exp()), 1)
+                    prior = Independent(Normal(torch.zeros(2), torch.ones(2)), 1)
+                    z = posterior.rsample()
+                    loss = (decoder(z) - x).pow(2).mean() + kl_divergence(posterior, prior).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+            """,
+            proof="not z.requires_grad",
+        ),
     )
     near_misses = (
         NearMiss(

@@ -204,8 +204,64 @@ class EvaluationLeftOn(Rule):
             """,
             proof="modes == [True, False, False]",
         ),
+        Example(
+            title="an evaluation every few rounds",
+            bad="""
+                import torch
+                def train(net, every):
+                    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                    modes = []
+                    for epoch in range(4):
+                        modes.append(net.training)
+                        optimizer.zero_grad()
+                        net(torch.ones(4, 2)).pow(2).mean().backward()
+                        optimizer.step()
+                        if epoch % every == 0:
+                            net.eval()  # error
+                            with torch.no_grad():
+                                print(net(torch.ones(4, 2)).mean())
+                    return modes
+                modes = train(torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5)), int("2"))
+            """,
+            good="""
+                import torch
+                def train(net, every):
+                    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                    modes = []
+                    for epoch in range(4):
+                        net.train()
+                        modes.append(net.training)
+                        optimizer.zero_grad()
+                        net(torch.ones(4, 2)).pow(2).mean().backward()
+                        optimizer.step()
+                        if epoch % every == 0:
+                            net.eval()
+                            with torch.no_grad():
+                                print(net(torch.ones(4, 2)).mean())
+                    return modes
+                modes = train(torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5)), int("2"))
+            """,
+            proof="modes == [True, False, False, False]",
+        ),
     )
     near_misses = (
+        NearMiss(
+            "evaluated behind the last round",
+            """
+                import torch
+                def train(net, last):
+                    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                    for epoch in range(4):
+                        optimizer.zero_grad()
+                        net(torch.ones(4, 2)).pow(2).mean().backward()
+                        optimizer.step()
+                        if epoch == last:
+                            net.eval()
+                            with torch.no_grad():
+                                print(net(torch.ones(4, 2)).mean())
+                train(torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5)), int("3"))
+            """,
+        ),
         NearMiss(
             "first trained, then tuned with the statistics kept",
             """

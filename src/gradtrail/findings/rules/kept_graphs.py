@@ -68,6 +68,34 @@ class GraphKeptInList(Rule):
             """,
             proof="history[0].grad_fn is not None",
         ),
+        Example(
+            title="a dict of lists that are made when they are first needed",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                history = {}
+                for _ in range(20):
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    history.setdefault("loss", []).append(loss)  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                history = {}
+                for _ in range(20):
+                    loss = net(torch.ones(4, 2)).pow(2).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    history.setdefault("loss", []).append(loss.item())
+            """,
+            proof="getattr(history['loss'][0], 'grad_fn', None) is not None",
+        ),
     )
     near_misses = (
         NearMiss(

@@ -486,6 +486,24 @@ class ParameterInTwoGroups(Rule):
             """,
             raises="some parameters appear in more than one parameter group",
         ),
+        Example(
+            title="all of a model once more, with add_param_group",
+            bad="""
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2))
+                opt = torch.optim.SGD(net.parameters(), lr=0.1)
+                net.append(torch.nn.Linear(2, 1))
+                opt.add_param_group({"params": net.parameters()})  # error
+            """,
+            good="""
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2))
+                opt = torch.optim.SGD(net.parameters(), lr=0.1)
+                net.append(torch.nn.Linear(2, 1))
+                opt.add_param_group({"params": net[1].parameters()})
+            """,
+            raises="some parameters appear in more than one parameter group",
+        ),
     )
     near_misses = (
         NearMiss(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -233,6 +234,64 @@ class ParameterOutsideOptimizer(Rule):
             """,
             proof="model.weight is not optimizer.param_groups[0]['params'][0]",
         ),
+        Example(
+            title="the model is replaced by its copy before the training",
+            bad="""
+                import copy
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                net = copy.deepcopy(net)  # error
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            good="""
+                import copy
+                import torch
+                net = torch.nn.Linear(2, 1)
+                net = copy.deepcopy(net)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="net.weight is not optimizer.param_groups[0]['params'][0]",
+        ),
+        Example(
+            title="a function gives the model a new head afterwards",
+            bad="""
+                import torch
+                def with_head(net, classes):
+                    net[1] = torch.nn.Linear(2, classes)
+                    return net
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)  # error
+                net = with_head(net, 3)
+                first = net[1].weight.detach().clone()
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                def with_head(net, classes):
+                    net[1] = torch.nn.Linear(2, classes)
+                    return net
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+                net = with_head(net, 3)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                first = net[1].weight.detach().clone()
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="torch.equal(net[1].weight, first)",
+        ),
     )
     near_misses = (
         NearMiss(
@@ -346,11 +405,28 @@ class ParameterOutsideOptimizer(Rule):
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name, kind = name_of(event), str(event.fields.get("container", ""))
         attribute, optimizer = str(event.fields.get("attribute", "")), str(event.fields["optimizer"])
+        number = int(str(event.fields["number"]))
+        told = text(
+            "`{name}` gets gradients, and {optimizer} does not hold it", name=name, optimizer=optimizer
+        )
+        if number > 1:
+            told = text(
+                "`{name}` and {more} more get gradients, and {optimizer} does not hold them",
+                name=name,
+                more=number - 1,
+                optimizer=optimizer,
+            )
         if kind == "unfrozen":
             yield diagnostic(
                 self,
                 event,
-                text("`{name}` is unfrozen and gets gradients, and no optimizer holds it", name=name),
+                text(
+                    "`{name}` and {more} more are unfrozen and get gradients, and no optimizer holds them",
+                    name=name,
+                    more=number - 1,
+                )
+                if number > 1
+                else text("`{name}` is unfrozen and gets gradients, and no optimizer holds it", name=name),
                 text("gets gradients from here on, and is never moved"),
                 why=text("an optimizer keeps the parameters that it is given when it is made"),
                 help=text("hand it over with add_param_group, or make the optimizer afterwards"),
@@ -360,11 +436,7 @@ class ParameterOutsideOptimizer(Rule):
             yield diagnostic(
                 self,
                 event,
-                text(
-                    "`{name}` gets gradients, and {optimizer} does not hold it",
-                    name=name,
-                    optimizer=optimizer,
-                ),
+                told,
                 text("another module from here on; the optimizer holds the parameters of the old one"),
                 why=text("an optimizer keeps the parameters that it is given when it is made"),
                 help=text("load the values with load_state_dict, which keeps the parameters"),
@@ -387,7 +459,7 @@ class ParameterOutsideOptimizer(Rule):
         yield diagnostic(
             self,
             event,
-            text("`{name}` gets gradients, and {optimizer} does not hold it", name=name, optimizer=optimizer),
+            told,
             text("it was not among the parameters when the optimizer was made"),
             why=text("an optimizer keeps the parameters that it is given when it is made"),
             help=text("hand it over with add_param_group, or make the optimizer afterwards"),
@@ -397,6 +469,7 @@ class ParameterOutsideOptimizer(Rule):
         """The edits that mend it."""
         kind, attribute = str(event.fields.get("container", "")), str(event.fields.get("attribute", ""))
         if kind == "module":
+            yield fix(_AFTERWARDS, _afterwards(edit, step_at(found, "optimizer"), found.place))
             title = text("load the values into the parameters that are there")
             yield fix(title, _loaded(edit, found.place))
             return
@@ -583,6 +656,34 @@ class OptimizerWithoutGradients(Rule):
             """,
             proof="torch.equal(net.weight, first)",
         ),
+        Example(
+            title="the head is replaced after the optimizer was made for it",
+            bad="""
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+                net.requires_grad_(False)
+                optimizer = torch.optim.SGD(net[1].parameters(), lr=0.1)  # error
+                net[1] = torch.nn.Linear(2, 3)
+                first = net[1].weight.detach().clone()
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+                net.requires_grad_(False)
+                net[1] = torch.nn.Linear(2, 3)
+                optimizer = torch.optim.SGD(net[1].parameters(), lr=0.1)
+                first = net[1].weight.detach().clone()
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="torch.equal(net[1].weight, first)",
+        ),
     )
     near_misses = (
         NearMiss(
@@ -620,14 +721,24 @@ class OptimizerWithoutGradients(Rule):
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         name, optimizer = name_of(event), str(event.fields["optimizer"])
+        number = int(str(event.fields["number"]))
+        told = text(
+            "no backward reaches anything that {optimizer} holds; `{name}` gets gradients and is in no optimizer",
+            name=name,
+            optimizer=optimizer,
+        )
+        if number > 1:
+            told = text(
+                "no backward reaches anything that {optimizer} holds; `{name}` and {more} more get gradients and are in"
+                " no optimizer",
+                name=name,
+                more=number - 1,
+                optimizer=optimizer,
+            )
         yield diagnostic(
             self,
             event,
-            text(
-                "no backward reaches anything that {optimizer} holds; `{name}` gets gradients and is in no optimizer",
-                name=name,
-                optimizer=optimizer,
-            ),
+            told,
             text("made from parameters that the loss does not depend on"),
             why=text("an optimizer moves what it was handed, and nothing else"),
             help=text("make it from the parameters that are trained, once they exist"),
@@ -637,6 +748,29 @@ class OptimizerWithoutGradients(Rule):
         """The edits that mend it."""
         loaded = edit.drop_keyword(step_at(found, "wrapped"), "assign")
         yield fix(text("load the values into the parameters that are there"), loaded)
+        for step in reversed(found.trail[:-1]):
+            yield fix(_AFTERWARDS, _afterwards(edit, found.place, step.place))
+
+
+_AFTERWARDS = text("make the optimizer afterwards")
+
+
+def _afterwards(edit: Editor, made: Place | None, replaced: Place) -> Edits:
+    """The optimizer that is made at `made`, behind the statement that replaces what it is made from."""
+    optimizer, new = edit.code(edit.target(made)), edit.code(edit.target(replaced))
+    between = edit.text_between(edit.statement(made), edit.statement(replaced))
+    named = re.compile(rf"\b{re.escape(optimizer)}\b")
+    whole = re.compile(rf"\b{re.escape(_root(new))}\b")
+    if not optimizer or not new or not edit.same_block(made, replaced) or not edit.follows(made, replaced):
+        return ()
+    if named.search(between) or not whole.search(edit.code(made)):
+        return ()
+    return edit.move(made, behind=replaced)
+
+
+def _root(code: str) -> str:
+    """The object that `code` starts from: `net` of `net.fc`, `self.net` of `self.net.fc`."""
+    return re.match(r"(?:self\.)?\w*", code).group()  # type: ignore[union-attr]
 
 
 def _how_to_register(kind: str, attribute: str) -> Text:
@@ -663,6 +797,8 @@ def _added(event: Event, found: Diagnostic, edit: Editor) -> Edits:
     owner = edit.code(edit.target(added)) or name_of(event).rpartition(".")[0]
     if added is None or not optimizer or not owner:
         return ()
+    if owner == edit.code(edit.receiver(found.place, "parameters")):  # torch refuses what it holds already
+        return _afterwards(edit, found.place, added)
     return edit.behind(added, f'{optimizer}.add_param_group({{"params": {owner}.parameters()}})')
 
 

@@ -29,9 +29,12 @@ class ParameterNeverReached(Rule):
 
     ## Why it goes wrong
 
-    On the way from the parameter to the loss something carries no gradient: a detach, a number taken with `item()`,
-    `argmax` or another choice of integers, `torch.tensor(...)` of tensors, `nn.Parameter(...)` of a computed tensor.
-    The loss may fall all the same, by what the rest of the model learns.
+    On the way from the parameter to the loss something carries no gradient: a detach, numbers taken with `item()`,
+    `float()` or `tolist()`, `argmax` or another choice of integers, `torch.tensor(...)` of tensors, `nn.Parameter(...)`
+    of a computed tensor, a `no_grad` block. The loss may fall all the same, by what the rest of the model learns.
+
+    Of a part that runs under `no_grad` it is told where the optimizer was made for that part by name. In an optimizer of
+    the whole model it may be frozen on purpose.
 
     ## What to do
 
@@ -178,6 +181,56 @@ class ParameterNeverReached(Rule):
             proof="net.weight.grad is None",
         ),
         Example(
+            title="a list of numbers on the way",
+            bad="""
+                import torch
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+                for _ in range(3):
+                    hidden = first(torch.ones(4, 2))
+                    hidden = torch.tensor(hidden.tolist())  # error
+                    optimizer.zero_grad()
+                    second(hidden).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+                for _ in range(3):
+                    hidden = first(torch.ones(4, 2))
+                    optimizer.zero_grad()
+                    second(hidden).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="first.weight.grad is None",
+        ),
+        Example(
+            title="a part that is to be trained runs under no_grad",
+            bad="""
+                import torch
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+                for _ in range(3):
+                    with torch.no_grad():
+                        hidden = first(torch.ones(4, 2))  # error
+                    optimizer.zero_grad()
+                    second(hidden).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+                for _ in range(3):
+                    hidden = first(torch.ones(4, 2))
+                    optimizer.zero_grad()
+                    second(hidden).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+            proof="first.weight.grad is None",
+        ),
+        Example(
             title="a product that is taken once and made a Parameter",
             bad="""
                 import torch
@@ -246,6 +299,64 @@ class ParameterNeverReached(Rule):
             """,
         ),
         NearMiss(
+            "the body is frozen by no_grad, and the optimizer holds the whole model",
+            """
+                import torch
+                class Net(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.body, self.head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                    def forward(self, x):
+                        with torch.no_grad():
+                            hidden = self.body(x)
+                        return self.head(hidden)
+                net = Net()
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    net(torch.ones(4, 2)).pow(2).mean().backward()
+                    optimizer.step()
+            """,
+        ),
+        NearMiss(
+            "without grad for one network, with grad for the other",
+            """
+                import torch
+                actor, critic = torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)
+                of_actor = torch.optim.SGD(actor.parameters(), lr=0.1)
+                of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
+                for step in range(6):
+                    with torch.no_grad():
+                        action = actor(torch.ones(4, 2))
+                    of_critic.zero_grad()
+                    critic(action).pow(2).mean().backward()
+                    of_critic.step()
+                    if step % 3 == 0:
+                        of_actor.zero_grad()
+                        (-critic(actor(torch.ones(4, 2)))).mean().backward()
+                        of_actor.step()
+            """,
+        ),
+        NearMiss(
+            "gradients that the program estimates without autograd",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                scale = torch.ones(1, requires_grad=True)
+                of_net = torch.optim.SGD(net.parameters(), lr=0.1)
+                of_scale = torch.optim.SGD([scale], lr=0.1)
+                for _ in range(3):
+                    with torch.no_grad():
+                        out = net(torch.ones(4, 2))
+                        for p in net.parameters():
+                            p.grad = torch.randn_like(p) * out.mean()
+                    of_net.step()
+                    of_scale.zero_grad()
+                    (scale * out).mean().backward()
+                    of_scale.step()
+            """,
+        ),
+        NearMiss(
             "numbers for the log",
             """
                 import torch
@@ -258,6 +369,23 @@ class ParameterNeverReached(Rule):
                     out.sum().backward()
                     optimizer.step()
                     print(accuracy, out.sum().item())
+            """,
+        ),
+        NearMiss(
+            "sums of numbers for the log",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                total, rows = 0.0, []
+                for _ in range(3):
+                    out = net(torch.ones(4, 2))
+                    error = out.pow(2).mean()
+                    optimizer.zero_grad()
+                    error.backward()
+                    optimizer.step()
+                    total += float(error)
+                    rows.append(out.tolist())
             """,
         ),
         NearMiss(
@@ -313,7 +441,10 @@ class ParameterNeverReached(Rule):
             label = text("what lies before this gets a gradient of zeros")
             why = text("step functions and draws have a derivative of zero, and torch says nothing")
         elif cut == "number":
-            help = text("use the tensor itself, without `item()`")
+            help = text("use the tensor itself, without `{op}`", op=event.fields["op"])
+        elif cut == "no-grad":
+            label = text("the gradient ends here: grad mode is off")
+            help = text("let it run with grad mode on; what is not to be trained belongs to no optimizer")
         elif cut == "sampled":
             help = text("draw with `rsample()`, or train on the log-probability of the draw")
         elif cut == "wrapped":
@@ -329,9 +460,13 @@ class ParameterNeverReached(Rule):
         cut, at = str(event.fields["cut"]), found.place
         callee = edit.callee(at)
         if cut == "number":
-            inner = edit.argument(at, 0) if callee == "float" else None
-            kept = edit.replace(at, edit.code(inner)) if inner else edit.take_off(at, "item")
-            yield fix(text("use the tensor itself"), kept)
+            whole, op = edit.value(at), event.fields["op"]
+            code = edit.code(edit.argument(at, 0) if callee in ("float", "int") else edit.receiver(at))
+            made_anew = edit.callee(whole).rpartition(".")[2] in ("tensor", "as_tensor")
+            if made_anew and edit.argument(whole, 0) == at:
+                yield fix(text("use the tensor itself"), edit.replace(whole, code) if code else ())
+            elif op in ("item()", "float()"):
+                yield fix(text("use the tensor itself"), edit.replace(at, code) if code else ())
         elif cut in ("created", "created-no-grad") and callee.rpartition(".")[2] in ("tensor", "as_tensor"):
             values = edit.code(edit.argument(at, 0))
             path, imports = edit.name_for(at, "torch.stack")

@@ -263,7 +263,7 @@ class ClipOfNothing(Rule):
     ## What to do
 
     Keep a list, `params = list(model.parameters())`, or call `parameters()` again. Clip between the backward and the
-    step.
+    step. It is the parameters that are handed over, not the loss: what is computed keeps no gradient of its own.
     """
 
     name = "clip-of-nothing"
@@ -317,8 +317,47 @@ class ClipOfNothing(Rule):
             """,
             proof="all(norm == 0 for norm in norms)",
         ),
+        Example(
+            title="the loss instead of the parameters",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=1.0)
+                norms = []
+                for _ in range(3):
+                    loss = net(torch.ones(4, 2)).pow(2).sum()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    norms.append(torch.nn.utils.clip_grad_norm_(loss, 1.0))  # error
+                    optimizer.step()
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=1.0)
+                norms = []
+                for _ in range(3):
+                    loss = net(torch.ones(4, 2)).pow(2).sum()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    norms.append(torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0))
+                    optimizer.step()
+            """,
+            proof="all(norm == 0 for norm in norms)",
+        ),
     )
     near_misses = (
+        NearMiss(
+            "a computed tensor that retains its gradient",
+            """
+                import torch
+                net = torch.nn.Linear(2, 2)
+                hidden = net(torch.ones(4, 2))
+                hidden.retain_grad()
+                hidden.pow(2).sum().backward()
+                torch.nn.utils.clip_grad_norm_(hidden, 1.0)
+            """,
+        ),
         NearMiss(
             "parameters() called again",
             """
@@ -340,6 +379,16 @@ class ClipOfNothing(Rule):
                 text("the gradients were cleared, and the backward comes later"),
                 why=text("clipping changes the gradients that are there, once"),
                 help=text("clip between the backward and the step"),
+            )
+            return
+        if event.fields["of"] == "computed":
+            yield diagnostic(
+                self,
+                event,
+                text("nothing is clipped here: `{name}` is computed and has no `.grad`", name=name_of(event)),
+                text("torch keeps the gradients of leaves only"),
+                why=text("clipping changes the gradients that are there, once"),
+                help=text("hand over the parameters, such as `net.parameters()`"),
             )
             return
         yield diagnostic(

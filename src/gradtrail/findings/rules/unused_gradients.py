@@ -183,11 +183,12 @@ class GradientClearedBeforeStep(Rule):
 
     ## Why it goes wrong
 
-    `zero_grad()` sets every `.grad` to None, and a step skips parameters that have none.
+    `zero_grad()` sets every `.grad` to None, and a step skips parameters that have none. Where a step is made only every few
+    rounds, to add up their gradients, and each round clears, the step uses those of the last round alone.
 
     ## What to do
 
-    Clear before the backward, or after the step.
+    Clear before the backward, or after the step. Where gradients are added up, clear where the step is made.
     """
 
     name = "gradient-cleared-before-step"
@@ -219,8 +220,69 @@ class GradientClearedBeforeStep(Rule):
             """,
             proof="torch.equal(net.weight, first)",
         ),
+        Example(
+            title="gradients that are to be added up, cleared in each round",
+            bad="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                every, added = 4, []
+                for i in range(8):
+                    optimizer.zero_grad()  # error
+                    (net(torch.ones(1, 2)).sum() / every).backward()
+                    if i % every == every - 1:
+                        added.append(net.weight.grad.clone())
+                        optimizer.step()
+            """,
+            good="""
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                every, added = 4, []
+                for i in range(8):
+                    (net(torch.ones(1, 2)).sum() / every).backward()
+                    if i % every == every - 1:
+                        added.append(net.weight.grad.clone())
+                        optimizer.step()
+                        optimizer.zero_grad()
+            """,
+            proof="added[0][0, 0] == 0.25",
+        ),
     )
     near_misses = (
+        NearMiss(
+            "cleared for the first network in each round, as the second one's backward adds to it",
+            """
+                import torch
+                generator, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+                of_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
+                of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
+                for i in range(8):
+                    of_generator.zero_grad()
+                    of_critic.zero_grad()
+                    critic(generator(torch.ones(1, 2))).sum().backward()
+                    of_critic.step()
+                    if i % 4 == 3:
+                        of_generator.zero_grad()
+                        (-critic(generator(torch.ones(1, 2)))).sum().backward()
+                        of_generator.step()
+            """,
+        ),
+        NearMiss(
+            "what is left over at the end of an epoch is cleared",
+            """
+                import torch
+                net = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for epoch in range(3):
+                    optimizer.zero_grad()
+                    for i in range(10):
+                        (net(torch.ones(4, 2)).pow(2).mean() / 4).backward()
+                        if i % 4 == 3:
+                            optimizer.step()
+                            optimizer.zero_grad()
+            """,
+        ),
         NearMiss(
             "cleared after the step",
             """
@@ -253,6 +315,19 @@ class GradientClearedBeforeStep(Rule):
 
     def check(self, event: Event, journal: Journal) -> Iterator[Diagnostic]:
         optimizer = str(event.fields["optimizer"])
+        if "step" in event.fields:
+            yield diagnostic(
+                self,
+                event,
+                text(
+                    "each round clears the gradients, and {optimizer} makes a step only every few rounds",
+                    optimizer=optimizer,
+                ),
+                text("what the rounds before this one have added is gone"),
+                why=text("a step uses what has been added since the gradients were cleared"),
+                help=text("clear the gradients where the step is made, behind it"),
+            )
+            return
         yield diagnostic(
             self,
             event,
@@ -264,6 +339,10 @@ class GradientClearedBeforeStep(Rule):
 
     def repairs(self, event: Event, found: Diagnostic, edit: Editor) -> Iterator[Fix]:
         """The edits that mend it."""
+        if "step" in event.fields:
+            behind = edit.move(found.place, behind=event.fields["step"])
+            yield fix(text("clear the gradients after the step"), behind)
+            return
         backward, step = step_at(found, "backward-adds"), step_at(found, "no-gradient")
         title = text("clear the gradients before each backward")
         if edit.same_block(found.place, backward):

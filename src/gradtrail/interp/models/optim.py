@@ -517,9 +517,12 @@ def optimizer_method(
             fresh = Built(built.at)
             fresh.groups = [list(group) for group in built.groups]
             fresh.used_up, fresh.complete = list(built.used_up), built.complete
-            subjects: dict[Any, Any] = {}
+            before = [one for group in built.groups for one in group]
+            subjects: dict[Any, Any] = {(-1, index): one for index, one in enumerate(before)}
             seen = _seen_group(m, args[0], (0,), subjects, fresh, node, frame)
-            found = optimizers.refusal(ParamsSeen((seen,)), False)
+            # A branch that is only possible may be walked more often than it is taken.
+            held = frozenset(_seen(one).identity for one in before if not m.arms) - {None}
+            found = optimizers.refusal(ParamsSeen((seen,)), False, held=held)
             if found is not None and found.raises:
                 _refuse(
                     m,
@@ -601,10 +604,15 @@ def _tell_left_out(
     left_out = [
         one
         for one in parameters
-        if one.requires == YES and type(one.grad) is Tensor and not one.many and one.serial not in m.optimized
+        if one.requires == YES
+        and type(one.grad) is Tensor
+        and not one.many
+        and one.serial not in m.optimized
+        and one.serial not in m.outside
     ]
     if not left_out:
         return
+    m.outside.update(one.serial for one in left_out)
     at = stored if stored is not None else built.at
     m.tell("parameter-outside-optimizer", at.node, at.frame, m.seen(left_out[0], node, frame), certainty="wrong",
            trail=m.steps_of([built.at], frame), container=kind, attribute=name, number=len(left_out),

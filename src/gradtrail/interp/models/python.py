@@ -349,6 +349,8 @@ def _number(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, pat
         return BOOL if answer is None else answer
     if type(value) is Instance:
         m.call_method(value, f"__{path}__", [], {}, node, frame)
+    if type(value) is Tensor:
+        m.note_number(value, f"{path}()", node, frame)
     return INT if path == "int" else FLOAT
 
 
@@ -882,6 +884,8 @@ def _mapping_method(
             if name == "pop":
                 put(value.entries, key, MISSING)
             return found
+        if name == "setdefault" and len(args) > 1 and type(args[1]) is Sequence:
+            args[1].origin = value.origin  # it lives as long as what it is put into
         if name == "setdefault" and key is not MISSING and exact:
             made = args[1] if len(args) > 1 else None
             put(value.entries, key, made)

@@ -87,10 +87,7 @@ def numpy(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path:
 
 @tensor_method("item")
 def item(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
-    taken = m.origin("number", node, frame, (args[0],), op="item")
-    m.note_cut(taken, (args[0],))
-    for one in (args[0], *args[0].either):
-        m.taken_for_numbers[one.serial] = taken.serial
+    m.note_number(args[0], "item()", node, frame)
     kind = None if args[0].dtype is None else dtypes.category(args[0].dtype)
     return {"integer": INT, "bool": BOOL, "floating": FLOAT}.get(kind or "", NUMBER)
 
@@ -99,6 +96,7 @@ def item(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: 
 def tolist(m: Any, args: Args, keywords: Keywords, node: Any, frame: Frame, path: str) -> Any:
     if args[0].shape == ():
         return item(m, args, keywords, node, frame, path)
+    m.note_number(args[0], "tolist()", node, frame)
     return Sequence("list", (), NUMBER if args[0].shape is not None and len(args[0].shape) == 1 else UNKNOWN)
 
 
