@@ -51,11 +51,11 @@ class Results(Calls):
             return NO
         answer = NO
         for _, tensor in bound.tensors:
-            if tensor.requires == YES:
+            if tensor.requires == YES and tensor.inference is not True:
                 answer = YES
                 break
             if tensor.requires & YES:
-                answer = MAYBE
+                answer = MAYBE  # an inference tensor with the flag: what records it differs by operation
         else:
             if bound.doubt:
                 answer = MAYBE
@@ -218,10 +218,10 @@ class Results(Calls):
         result.base = own.base if own.base is not None else own
         handed_on = own.base is not None and own.view_kind in ("multi", "no-grad", "function")
         result.view_kind = own.view_kind if kind == "ordinary" and handed_on else kind
-        if self.modes.inference_mode:
+        if self.modes.inference_mode or own.inference:
             result.inference = own.inference
-        if self.modes.grad_mode is False:
-            result.requires = own.requires
+        if self.modes.grad_mode is False or own.inference:
+            result.requires = NO if own.inference else own.requires
             result.leaf = LEAF
             result.node = None
             result.view_kind = (
