@@ -187,7 +187,12 @@ class Tensors(Moves):
         known = -1 if tensor.node is None else tensor.node.serial
         written = tensor.storage.writes[-1].serial if tensor.storage.writes else -1
         behind = edge_of(base)
-        if behind is None or max(-1 if base.node is None else base.node.serial, written) <= known:
+        if max(-1 if base.node is None else base.node.serial, written) <= known:
+            return
+        if behind is None:  # the base was taken off its history, the view has one that leads nowhere
+            if tensor.node is not None:
+                node = Node("AsStridedBackward0", tensor.node.kind, (), (), False, tensor.origin, self.serial())
+                self.heap.put(tensor, "node", node)
             return
         kind = "op" if base.requires == YES else "maybe"
         node = Node("AsStridedBackward0", kind, (behind,), (), False, tensor.origin, self.serial())

@@ -59,6 +59,7 @@ class Writes(Results):
             and own.result_of in ("expand", "expand_as", "broadcast_to")
             and own.origin.kind == "computed"
             and _repeats(own)
+            and not (op == "copy_" and _gives_itself(own, bound))
         ):
             self.refuse("expanded-in-place", node, frame, self.seen(own, node, frame, "shape"), op=op)
         if own.inference is True and self.modes.inference_mode is False and self.modes.grad_mode is not None:
@@ -195,6 +196,11 @@ class Writes(Results):
 def may_be_empty(tensor: Tensor) -> bool:
     """Whether a tensor may hold nothing: an index of no elements is taken whatever its dtype."""
     return tensor.shape is not None and 0 in tensor.shape
+
+
+def _gives_itself(own: Tensor, bound: Bound | None) -> bool:
+    """Whether what is written may be what stands there: torch finishes such a `copy_` before it looks."""
+    return bound is not None and sum(tensor.storage is own.storage for _, tensor in bound.tensors) > 1
 
 
 def _repeats(tensor: Tensor) -> bool:
