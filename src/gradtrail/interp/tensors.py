@@ -191,7 +191,9 @@ class Tensors(Moves):
             return
         if behind is None:  # the base was taken off its history, the view has one that leads nowhere
             if tensor.node is not None:
-                node = Node("AsStridedBackward0", tensor.node.kind, (), (), False, tensor.origin, self.serial())
+                node = Node(
+                    "AsStridedBackward0", tensor.node.kind, (), (), False, tensor.origin, self.serial()
+                )
                 self.heap.put(tensor, "node", node)
             return
         kind = "op" if base.requires == YES else "maybe"
