@@ -19,7 +19,9 @@ from gradtrail.interp.values import (
     BOOL,
     FLOAT,
     INT,
+    MAYBE,
     MISSING,
+    NO,
     NON_LEAF,
     NUMBER,
     UNKNOWN,
@@ -182,7 +184,11 @@ class Tensors(Moves):
         Torch does this when the history is asked for (VariableHooks::grad_fn in torch/csrc/autograd/variable.cpp).
         """
         base = tensor.base
-        if base is None or tensor.view_kind != "ordinary" or (tensor.node is None and base.node is None):
+        if base is None or tensor.view_kind != "ordinary":
+            return
+        if tensor.node is None and base.node is None:
+            if tensor.requires == NO and base.requires & YES and not tensor.inference:
+                self.heap.put(tensor, "requires", MAYBE)  # the base was asked to since
             return
         known = -1 if tensor.node is None else tensor.node.serial
         written = tensor.storage.writes[-1].serial if tensor.storage.writes else -1

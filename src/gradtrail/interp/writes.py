@@ -52,6 +52,7 @@ class Writes(Results):
         """
         if (
             whole
+            and op not in ("zero_", "fill_", "masked_fill_")
             and own.result_of in ("expand", "expand_as", "broadcast_to")
             and own.origin.kind == "computed"
             and _repeats(own)
