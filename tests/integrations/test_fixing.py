@@ -164,6 +164,19 @@ def test_several_mistakes_in_one_statement(tmp_path: Path) -> None:
     )
 
 
+def test_the_same_mistake_again_in_its_row(tmp_path: Path) -> None:
+    """The second is found once the first is mended; it is not the first one again."""
+    mistakes = "import torch\nw = torch.ones(3, requires_grad=True); w.numpy(); print('é', w.numpy())\n"
+    assert fixed(tmp_path / "a.py", mistakes) == mistakes.replace("w.numpy()", "w.detach().numpy()")
+
+
+def test_a_limit_behind_a_mistake_holds_no_repair_up(tmp_path: Path) -> None:
+    calls = "".join(f"def f{i + 1}(x):\n    return f{i}(f{i}(x))\n" for i in range(20))
+    head = "import torch\nw = torch.ones(3, requires_grad=True)\nw.numpy()\ndef f0(x):\n    return x\n"
+    mistake = f"{head}{calls}f20(w)\n"
+    assert "w.detach().numpy()" in fixed(tmp_path / "a.py", mistake)
+
+
 def test_what_follows_from_another_mistake_waits_for_it(tmp_path: Path) -> None:
     source = """\
 import torch

@@ -201,27 +201,36 @@ def _is_better(before: Report, after: Report, some: Iterable[_Chosen], edits: Se
     """Whether what was to be mended is gone and nothing has come instead.
 
     A path that raises ends there. So what is found once it goes on was there before, unless it stands where
-    something was edited or its trail comes through there.
+    something was edited or its trail comes through there. It may be the like of what was mended, further on in the
+    same row, and the walk may come to a limit that it did not come to before.
     """
-    if after.crashed or len(after.not_looked_at) > len(before.not_looked_at):
+    some = tuple(some)
+    went_on = any(one.finding.certainty.startswith("raises") for one in some)
+    left_out = _left_out(after) - _left_out(before)
+    if after.crashed or any(failed or not went_on for failed in left_out.elements()):
         return False
     moved = _Moved(edits, before.sources.get, after.sources.get)
-    some = tuple(some)
     found = _in_texts(after)
-    old = Counter(_spot(one, moved.row(one.place)) for one in _in_texts(before))
+    expected = Counter(_spot(one, moved.start(one.place)[0]) for one in _in_texts(before))
+    expected.subtract(_spot(one.finding, moved.start(one.finding.place)[0]) for one in some)
+    mended = {(one.finding.rule, one.finding.place.filename, moved.start(one.finding.place)) for one in some}
     new = Counter(_spot(one, one.place.row) for one in found)
-    mended = Counter(_spot(one.finding, moved.row(one.finding.place)) for one in some)
-    if any(new[spot] > old[spot] - number for spot, number in mended.items()):
-        return False
-    went_on = any(one.finding.certainty.startswith("raises") for one in some)
     for one in found:
-        if new[_spot(one, one.place.row)] <= old[_spot(one, one.place.row)]:
+        spot, start = _spot(one, one.place.row), (one.place.row, one.place.column)
+        if new[spot] <= expected[spot]:
             continue
-        if not went_on or any(
-            moved.touches(place) for place in (one.place, *(step.place for step in one.trail))
+        if (
+            not went_on
+            or (one.rule, one.place.filename, start) in mended
+            or any(moved.touches(place) for place in (one.place, *(step.place for step in one.trail)))
         ):
             return False
     return True
+
+
+def _left_out(report: Report) -> Counter[bool]:
+    """How much of the program was not looked at, and whether something failed there or a limit was hit."""
+    return Counter(one.failed for one in report.not_looked_at)
 
 
 def _spot(finding: Diagnostic, row: int) -> tuple[str, str, int, str]:
@@ -247,16 +256,17 @@ class _Moved:
         for of_file in self._edits.values():
             of_file.sort()
 
-    def row(self, place: Place) -> int:
-        """The row in which what stood at `place` stands now."""
+    def start(self, place: Place) -> tuple[int, int]:
+        """The row and the column where what stood at `place` begins now."""
         starts = self._starts.get(place.filename)
         if starts is None:
-            return place.row
+            return place.row, place.column
         offset = moved = span(starts[0], place)[0]
         for start, end, length in self._edits[place.filename]:
             if end <= offset:
                 moved += length - (end - start)
-        return bisect_right(starts[1], moved)
+        row = bisect_right(starts[1], moved)
+        return row, moved - starts[1][row - 1] + 1
 
     def touches(self, place: Place) -> bool:
         """Whether `place`, in the new text, holds or borders on what was edited."""

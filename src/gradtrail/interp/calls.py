@@ -352,6 +352,18 @@ class Calls(Expressions):
         level = heap.push()
         exits = inner.exits = Exits(level)
         try:
+            return self._result_of_body(function, inner, exits, level)
+        finally:  # not before the paths have joined: in all of them the mode ends with the call
+            function.active -= 1
+            if function.mode is not None:
+                heap.put(self.modes, "grad_mode", before[0])
+                heap.put(self.modes, "inference_mode", before[1])
+                heap.put(self.modes, "entered_by", before[2])
+
+    def _result_of_body(self, function: Function, inner: Frame, exits: Exits, level: int) -> Any:
+        """Walk the statements of `function`, and join the paths that come out of them."""
+        heap = self.heap
+        try:
             signal = self.block(function.node.body, inner)
         except PathEnds:
             if not exits.taken:
@@ -362,12 +374,6 @@ class Calls(Expressions):
             heap.merge([state for _, _, state in exits.taken])
             heap.keep()
             return self.heap.joiner.all_of(tuple(value for _, value, _ in exits.taken))
-        finally:
-            function.active -= 1
-            if function.mode is not None:
-                heap.put(self.modes, "grad_mode", before[0])
-                heap.put(self.modes, "inference_mode", before[1])
-                heap.put(self.modes, "entered_by", before[2])
         values = [value for _, value, _ in exits.taken]
         if exits.taken:
             states = [state for _, _, state in exits.taken]

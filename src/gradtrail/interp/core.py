@@ -373,7 +373,8 @@ class Core:
         heap = self.heap
         states: list[Snapshot] = []
         left = False
-        outer = heap.push()
+        heap.push()
+        parted = self.serial()
         self.arms += len(arms) > 1
         arms_of_loop, again = self.arms_of_loop, self.again
         for arm in arms:
@@ -398,10 +399,9 @@ class Core:
         self.arms -= len(arms) > 1
         if states:
             before = heap.work
-            heap.merge(states)
+            heap.merge(states, parted)
             self.steps += (heap.work - before) >> 2
         heap.keep()
-        del outer
         if states:
             return NORMAL
         if left:

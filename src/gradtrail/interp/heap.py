@@ -9,11 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from gradtrail.interp.joins import Joiner
-from gradtrail.interp.values import MISSING, Sequence
+from gradtrail.interp.values import MISSING, Instance, Node, Sequence, Storage, Tensor
 
 Location = tuple[int, Any]
 Snapshot = dict[Location, tuple[Any, Any, Any]]
 """By location: the container, the key, and the value there."""
+
+_NUMBERED = (Tensor, Node, Instance)
+"""What has a serial number, by which it can be told whether it was made later than something else."""
+
+_KNOWN_FIRST = (Tensor, Node, Storage)
+"""What is read when two tensors are joined."""
 
 
 class Heap:
@@ -90,39 +96,52 @@ class Heap:
                 values.setdefault(location, old)
         return values
 
-    def merge(self, states: list[Snapshot]) -> None:
+    def merge(self, states: list[Snapshot], parted: int | None = None) -> None:
         """Make the heap what it is after one of `states`, not known which.
 
         They were taken at the level of the top log, which is open. A location that a state does not
-        hold had its old value there.
+        hold had its old value there. What is known of tensors is joined first: a name that may stand for
+        one of two tensors asks what each of them is by now. `parted` is the serial number at which the ways
+        of the states parted, where they have nothing in common that was made later.
         """
-        log = self.logs[-1]
         places: Snapshot = {}
         for state in states:
             places.update(state)
+        facts: Snapshot = {}
+        others: Snapshot = {}
+        for location, place in places.items():
+            known = type(place[0]) in _KNOWN_FIRST and place[1] != "grad"
+            (facts if known else others)[location] = place
+        for some in (facts, others):
+            self._merge(some, states, parted)
+
+    def _merge(self, places: Snapshot, states: list[Snapshot], parted: int | None) -> None:
+        log = self.logs[-1]
         results: list[tuple[Any, Any, Any]] = []
         extras: list[tuple[Sequence, tuple[Any, ...]]] = []
-        first, *others = states
+        first, *rest = states
         for location, place in places.items():
             container, key, _ = place
             entry = first.get(location)
             if entry is not None:
                 value = entry[2]
-                for state in others:
+                for state in rest:
                     entry = state.get(location)
                     if entry is None or entry[2] is not value:
                         break
                 else:
                     results.append(place)
                     continue
+            # What was made on one of the ways is nothing to the others.
+            made_since = parted is not None and type(container) in _NUMBERED and container.serial > parted
             values = []
             for state in states:
                 entry = state.get(location)
-                if entry is None:
+                if entry is not None:
+                    values.append(entry[2])
+                elif not made_since:
                     entry = log.get(location)
                     values.append(read(container, key) if entry is None else entry[2])
-                else:
-                    values.append(entry[2])
             value = self._joined(container, key, values)
             if type(container) is Sequence and key == "items" and len({len(items) for items in values}) > 1:
                 value = _common_start(values)

@@ -349,7 +349,8 @@ def _ways(node: Node) -> list[Node]:
 
 
 def _starts_at_zero(tensor: Tensor) -> bool:
-    return tensor.origin.kind in _VERSIONED and not any(
+    memory = tensor if tensor.base is None else tensor.base
+    return {tensor.origin.kind, memory.origin.kind} <= _VERSIONED and not any(
         one.inference is not False for one in tensor.origin.parents
     )
 

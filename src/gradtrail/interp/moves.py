@@ -62,9 +62,11 @@ class Moves(Writes):
         if same:
             return own
         result = self.computed(row, bound, own, node, frame)
-        contiguous = row.otherwise == "maybe-view" and is_contiguous(own)
-        if (row.otherwise == "view" or contiguous) and type(result) is Tensor:
-            self.make_view(result, own, "ordinary")
+        if type(result) is Tensor and row.otherwise in ("view", "maybe-view"):
+            if row.otherwise == "view" or is_contiguous(own):
+                self.make_view(result, own, "ordinary")
+            else:
+                self.make_maybe_view(result, own)
         if same is None and type(result) is Tensor:
             return self.join(own, result)
         return result

@@ -47,19 +47,19 @@ class Results(Calls):
 
     def requires_of(self, row: Operation, bound: Bound) -> int:
         """Whether a fresh result requires grad: a set of answers as bits."""
-        if row.gradient == "no" or self.modes.grad_mode is False:
+        if row.gradient == "no" or self.modes.grad_mode is False or self.modes.inference_mode:
             return NO
         answer = NO
         for _, tensor in bound.tensors:
-            if tensor.requires == YES:
+            if tensor.requires == YES and tensor.inference is not True:
                 answer = YES
                 break
             if tensor.requires & YES:
-                answer = MAYBE
+                answer = MAYBE  # an inference tensor with the flag: what records it differs by operation
         else:
             if bound.doubt:
                 answer = MAYBE
-        if answer == YES and self.modes.grad_mode is None:
+        if answer == YES and (self.modes.grad_mode is None or self.modes.inference_mode is None):
             return MAYBE
         return answer
 
@@ -103,8 +103,7 @@ class Results(Calls):
             if views:
                 self.make_view(result, own, "multi" if row.result == "views" else "ordinary")
             elif row.result == "maybe-view":
-                self.may_be_written(own)
-                self.may_be_written(result)
+                self.make_maybe_view(result, own)
             results.append(result)
         if graph is not None and is_loss(row.name):
             self.note_loss(results[0], node, frame)
@@ -218,10 +217,10 @@ class Results(Calls):
         result.base = own.base if own.base is not None else own
         handed_on = own.base is not None and own.view_kind in ("multi", "no-grad", "function")
         result.view_kind = own.view_kind if kind == "ordinary" and handed_on else kind
-        if self.modes.inference_mode:
+        if self.modes.inference_mode or own.inference:
             result.inference = own.inference
-        if self.modes.grad_mode is False:
-            result.requires = own.requires
+        if self.modes.grad_mode is False or self.modes.inference_mode or own.inference:
+            result.requires = NO if own.inference else own.requires
             result.leaf = LEAF
             result.node = None
             result.view_kind = (
@@ -229,6 +228,13 @@ class Results(Calls):
             )
         elif self.modes.grad_mode is None:
             result.requires, result.leaf = own.requires | result.requires, ANY_LEAF
+
+    def make_maybe_view(self, result: Tensor, own: Tensor) -> None:
+        """`result` shares the memory of `own` or is a copy; only as a view does it require grad without recording."""
+        self.may_be_written(own)
+        self.may_be_written(result)
+        if self.modes.grad_mode is False or self.modes.inference_mode:
+            result.requires |= own.requires
 
     def _lazy(self, row: Operation, own: Tensor) -> Any:
         if row.lazy in ("conj", "neg"):

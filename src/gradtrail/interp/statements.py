@@ -697,8 +697,7 @@ class Statements(Core):
 
     def s_try(self, node: ast.Try, frame: Frame) -> int:
         catches = any(self._takes_torch_errors(handler) for handler in node.handlers)
-        before = self.heap.push()
-        arms: list[tuple[int, Any]] = []
+        self.heap.push()
         frame.guarded += catches
         try:
             signal = self.block(node.body, frame)
@@ -717,7 +716,6 @@ class Statements(Core):
                 signal = self.block(node.orelse, frame)
             except PathEnds:
                 ended = True
-        del before
         self.heap.keep()
         if node.handlers and (ended or signal == NORMAL):
 
@@ -738,7 +736,6 @@ class Statements(Core):
                 raise
         elif ended:
             raise PathEnds
-        del arms
         if node.finalbody:
             last = self.block(node.finalbody, frame)
             if last:

@@ -20,6 +20,7 @@ from gradtrail.interp.values import (
     FLOAT,
     INT,
     LEAF,
+    MAYBE,
     MISSING,
     NO,
     NON_LEAF,
@@ -196,12 +197,23 @@ class Tensors(Moves):
         Torch does this when the history is asked for (VariableHooks::grad_fn in torch/csrc/autograd/variable.cpp).
         """
         base = tensor.base
-        if base is None or tensor.view_kind != "ordinary" or (tensor.node is None and base.node is None):
+        if base is None or tensor.view_kind != "ordinary":
+            return
+        if tensor.node is None and base.node is None:
+            if tensor.requires == NO and base.requires & YES and not tensor.inference:
+                self.heap.put(tensor, "requires", MAYBE)  # the base was asked to since
             return
         known = -1 if tensor.node is None else tensor.node.serial
         written = tensor.storage.writes[-1].serial if tensor.storage.writes else -1
         behind = edge_of(base)
-        if behind is None or max(-1 if base.node is None else base.node.serial, written) <= known:
+        if max(-1 if base.node is None else base.node.serial, written) <= known:
+            return
+        if behind is None:  # the base was taken off its history, the view has one that leads nowhere
+            if tensor.node is not None:
+                node = Node(
+                    "AsStridedBackward0", tensor.node.kind, (), (), False, tensor.origin, self.serial()
+                )
+                self.heap.put(tensor, "node", node)
             return
         kind = "op" if base.requires == YES else "maybe"
         node = Node("AsStridedBackward0", kind, (behind,), (), False, tensor.origin, self.serial())

@@ -11,6 +11,7 @@ from gradtrail.interp.operands import (
 from gradtrail.interp.results import Results
 from gradtrail.interp.values import (
     ANY_LEAF,
+    MAYBE,
     NO,
     NON_LEAF,
     YES,
@@ -39,11 +40,6 @@ class Writes(Results):
         requires = self.requires_of(row, bound)
         if requires != YES and self.modes.grad_mode is not False:
             requires |= own.requires
-        if self.modes.grad_mode is None and own.requires == YES and own.leaf & NON_LEAF == 0:
-            self.bump(
-                own, node, frame, row.name, certain=False
-            )  # with grad mode on torch refuses to write a leaf
-            return own
         self.rebase(row, bound, own, requires, node, frame)
         return own
 
@@ -56,9 +52,11 @@ class Writes(Results):
         """
         if (
             whole
+            and op not in ("zero_", "fill_", "masked_fill_")
             and own.result_of in ("expand", "expand_as", "broadcast_to")
             and own.origin.kind == "computed"
             and _repeats(own)
+            and not (op == "copy_" and _gives_itself(own, bound))
         ):
             self.refuse("expanded-in-place", node, frame, self.seen(own, node, frame, "shape"), op=op)
         if own.inference is True and self.modes.inference_mode is False and self.modes.grad_mode is not None:
@@ -159,16 +157,21 @@ class Writes(Results):
             "rebased" if requires == YES else "written", node, frame, parents, op=op or row.name
         )
         put = self.heap.put
+        if self.modes.grad_mode is None and own.requires == YES and own.leaf & NON_LEAF == 0:
+            self.bump(own, node, frame, row.name, certain=False)  # with grad mode on a leaf is not written
+            return
+        # A leaf of which nobody knows whether it requires grad: the refusal would be caught, and nothing written.
+        certain = not (frame.guarded and own.requires == MAYBE and own.node is None)
         if self.modes.grad_mode is False or (row.gradient == "no" and own.requires == NO):
             self.bump(own, node, frame, row.name)
             return
         if not requires & YES or (own.dtype is not None and dtypes.can_require_grad(own.dtype) is False):
-            self.bump(own, node, frame, row.name)
+            self.bump(own, node, frame, row.name, certain)
             return
         graph = self.record(row, bound, origin, requires)
         # What it keeps of the tensor that it writes is its result, or a copy made before.
         graph.saved = tuple(entry for entry in graph.saved if entry.tensor is not own)
-        self.bump(own, node, frame, row.name)
+        self.bump(own, node, frame, row.name, certain)
         base = own.base
         name = own.node.name if own.node is not None and own.node.kind == "op" else "CopySlices"
         if not name[-1:].isdigit() and name != "CopySlices":
@@ -195,6 +198,11 @@ class Writes(Results):
 def may_be_empty(tensor: Tensor) -> bool:
     """Whether a tensor may hold nothing: an index of no elements is taken whatever its dtype."""
     return tensor.shape is not None and 0 in tensor.shape
+
+
+def _gives_itself(own: Tensor, bound: Bound | None) -> bool:
+    """Whether what is written may be what stands there: torch finishes such a `copy_` before it looks."""
+    return bound is not None and sum(tensor.storage is own.storage for _, tensor in bound.tensors) > 1
 
 
 def _repeats(tensor: Tensor) -> bool:

@@ -95,11 +95,14 @@ class Layout:
         return found
 
     def _statements(self, node: ast.AST) -> Iterator[ast.stmt]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt):
-                yield child
-            if not isinstance(child, ast.expr):
-                yield from self._statements(child)
+        """The statements in `node`, each before those inside it: a long `elif` nests deeper than calls may."""
+        waiting = [node]
+        while waiting:
+            for child in ast.iter_child_nodes(waiting.pop()):
+                if isinstance(child, ast.stmt):
+                    yield child
+                if not isinstance(child, ast.expr):
+                    waiting.append(child)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """What holds `node`."""
