@@ -99,6 +99,12 @@ def run(arguments: Sequence[str], memory: Memory | None = None) -> int:
     except configuration.WrongConfiguration as wrong:
         return _complain_of(wrong.filename, wrong.reason)
 
+    files = None
+    if memory is not None:
+        from gradtrail.integrations.remembered_files import RememberedFiles
+
+        files = RememberedFiles(memory)
+
     def look(texts: Mapping[str, bytes] | None = None) -> Report:
         report = check_paths(
             [path for path in options.paths if path != "-"],
@@ -108,6 +114,7 @@ def run(arguments: Sequence[str], memory: Memory | None = None) -> int:
             settings_of=settings.of,
             leaves_out=settings.leaves_out,
             texts=texts,
+            kept=files,
         )
         if options.baseline is None and not options.isolated:
             options.baseline = settings.baseline(current_folder())
@@ -125,6 +132,8 @@ def run(arguments: Sequence[str], memory: Memory | None = None) -> int:
     put(output)
     if memory is not None and not report.crashed:
         memory.keep(output, status)
+        if files is not None:
+            files.write()
     return status
 
 

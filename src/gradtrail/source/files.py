@@ -98,6 +98,12 @@ class SourceFiles:
         except Unreadable:
             return None
 
+    def know(self, filename: str) -> None:
+        """Read a file that is known to be plain Python, and parse it when somebody asks for its tree."""
+        if filename not in self._known:
+            with suppress(Unreadable):
+                self._known[filename] = reading.from_data(filename, reading.read_data(filename))
+
     def exists(self, filename: str) -> bool:
         """Whether there is such a file, on the disk or among those that were given."""
         return filename in self._known or (there_is(filename) and os.path.isfile(filename))
