@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradtrail.findings import registry
 from gradtrail.findings.diagnostic import Diagnostic, Fix, NotLookedAt
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from gradtrail.source.edits import Editor
     from gradtrail.source.notebook import Cells
     from gradtrail.source.text import SourceText
+
+FEWEST_TO_SHARE = 40
+"""Fewer files one process looks at sooner than several, each of which has to follow the imports they share."""
 
 FEW_FILES = 100
 """Up to so many files every one that says `torch` is walked whole. Beyond, the words of the rules choose the
@@ -153,15 +156,17 @@ def check_paths(
     comments_hide: bool = True,
     texts: Mapping[str, bytes] | None = None,
     kept: Kept | None = None,
+    processes: Callable[[], int] | None = None,
 ) -> Report:
     """Look at the files that `paths` name, and at `stdin` when it is given.
 
     `select` and `ignore` are names of rules; none selected means all. With `settings_of` each file may have fewer,
     and `leaves_out` says what is not taken from a folder. Unless `comments_hide` findings, comments are not read.
     `texts` holds what files are taken to say, by name, whatever the disk holds. `kept` knows what earlier runs have
-    found in files that have not changed, and keeps what this one finds. `interpret` stands in for
-    `gradtrail.interp.machine.interpret` in tests. Nothing raises for what is wrong with a file: it
-    comes back in `Report.not_looked_at`. A mistake of ours raises only under GRADTRAIL_STRICT=1.
+    found in files that have not changed, and keeps what this one finds. Many files are shared out among as many
+    `processes` as it says. `interpret` stands in for `gradtrail.interp.machine.interpret` in tests.
+    Nothing raises for what is wrong with a file: it comes back in `Report.not_looked_at`. A mistake of ours raises
+    only under GRADTRAIL_STRICT=1.
     """
     index = registry.index()
     found = list(discover(paths, leaves_out))
@@ -181,6 +186,7 @@ def check_paths(
     limit = sys.getrecursionlimit()
     make_room()
     try:
+        run.foresee([one for one in found if isinstance(one, str)], named, processes)
         for one in found:
             if isinstance(one, Skipped):
                 run.leave_out(one.filename, one.reason)
@@ -252,7 +258,9 @@ class _Run:
         self._fixes: dict[Identity, tuple[Fix, ...]] = {}
         self._editor: Editor | None = None
         self.kept: Kept | None = None
-        self._recalled: list[Looked] = []
+        self._known: dict[str, Looked] = {}
+        """What looking at files would give, known from earlier runs and other processes."""
+        self._taken_over: list[Looked] = []
         self._heard_here: Heard = {}
         self._left_out_here: list[NotLookedAt] = []
         self._to_be_kept: list[tuple[str, Heard, list[NotLookedAt]]] = []
@@ -261,12 +269,45 @@ class _Run:
         self._files = 0
         self._crashed = False
 
+    def foresee(
+        self, filenames: Sequence[str], named: Container[str], processes: Callable[[], int] | None
+    ) -> None:
+        """Gather what is known of files without looking at them, and have other processes look at the rest."""
+        if self.kept is not None:
+            for filename in filenames:
+                looked = self.kept.recall(filename, self._state(filename))
+                if looked is not None:
+                    self._known[filename] = looked
+        left = [filename for filename in filenames if filename not in self._known]
+        number = 1 if processes is None or len(left) < FEWEST_TO_SHARE else processes()
+        if number < 2:
+            return
+        from gradtrail.findings.looked import Told, decoded
+        from gradtrail.findings.processes import shared_out
+
+        def look(share: list[str]) -> list[Any]:
+            kept, told = self.kept, Told()
+            self.kept = told
+            for filename in share:
+                self.look_at(filename, filename in named)
+            self.report()
+            self.keep()
+            return [told.rows, None if kept is None else kept.heard()]
+
+        for rows, heard in shared_out(left, number, look):
+            if self.kept is not None:
+                self.kept.hear(heard)
+            for state, depends, told in rows:
+                looked = decoded(told)
+                self._known[looked.filename] = looked
+                if self.kept is not None:
+                    self.kept.keep(looked, state, depends)
+
     def look_at(self, filename: str, named: bool) -> None:
         """Look at one file, if it holds what matters or was asked for by name."""
         self._names.add(filename)
-        looked = None if self.kept is None else self.kept.recall(filename, self._state(filename))
-        if looked is not None:
-            self._take_over(looked)
+        if filename in self._known:
+            self._take_over(self._known[filename])
             return
         self._heard_here, self._left_out_here = {}, []
         try:
@@ -340,9 +381,9 @@ class _Run:
         return f"{self.words is None} {self._settings_of(filename)!r}"
 
     def _take_over(self, looked: Looked) -> None:
-        """Take what an earlier run has found in a file for what this one would find."""
+        """Take what others have found in a file for what would be found here."""
         filename = looked.filename
-        self._recalled.append(looked)
+        self._taken_over.append(looked)
         self._files += 1
         for left_out in looked.not_looked_at:
             self.leave_out(*left_out)
@@ -408,7 +449,7 @@ class _Run:
 
     def report(self) -> Report:
         """What was found, in the order of files and rows."""
-        for looked in self._recalled:
+        for looked in self._taken_over:
             for filename in {finding.place.filename for finding in looked.findings}:
                 self.sources.know(filename)
             if looked.comments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 from gradtrail.findings.diagnostic import Diagnostic, Fix, NotLookedAt, Step
@@ -36,6 +37,34 @@ class Kept(Protocol):
 
     def keep(self, looked: Looked, state: str, depends: Iterable[str]) -> None:
         """Keep what looking at a file has given, beside the files and the other state that it depends on."""
+
+    def heard(self) -> Any:
+        """What has been heard of the paths that were read or asked for, as plain data for another process."""
+
+    def hear(self, heard: Any) -> None:
+        """Take what another process has heard."""
+
+
+class Told:
+    """What looking at files has given, gathered for another process."""
+
+    def __init__(self) -> None:
+        self.rows: list[Any] = []
+
+    def recall(self, filename: str, state: str) -> Looked | None:
+        """Nothing is known from before."""
+        return None
+
+    def keep(self, looked: Looked, state: str, depends: Iterable[str]) -> None:
+        """Gather what looking at a file has given, unless it cannot be told."""
+        with suppress(TypeError):
+            self.rows.append([state, sorted(depends), encoded(looked)])
+
+    def heard(self) -> Any:
+        """Paths are heard by what keeps, not here."""
+
+    def hear(self, heard: Any) -> None:
+        """Paths are heard by what keeps, not here."""
 
 
 _KINDS = {kind.__name__: kind for kind in (Looked, Diagnostic, NotLookedAt, Fix, Step, Edit, Place, Text)}

@@ -57,6 +57,17 @@ class RememberedFiles:
         except TypeError:
             self._known.pop(looked.filename, None)
 
+    def heard(self) -> Any:
+        """What the memory of the run has heard of paths, as plain data for another process."""
+        return [self._memory.seen, self._memory.asked]
+
+    def hear(self, heard: Any) -> None:
+        """Take what the memory of another process has heard."""
+        seen, asked = heard
+        for path, stamp in seen.items():
+            self._memory.seen.setdefault(path, stamp)
+        self._memory.asked.update(asked)
+
     def write(self) -> None:
         """Write what is known, for the runs that come."""
         if not self._is_read:
