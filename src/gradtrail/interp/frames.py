@@ -86,6 +86,13 @@ class Frame:
         self.managers: list[Any] = []  # of the with-blocks that are open in this frame
 
 
+_WITHOUT_BLOCKS = frozenset(
+    (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Import,
+     ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+)  # fmt: skip
+"""Statements in which none of a function's own stand: most of them."""
+
+
 def returns_within(node: Any) -> bool:
     """Whether a function returns from within a branch, a loop or another block; remembered on its node."""
     known = getattr(node, "gradtrail_returns_within", None)
@@ -104,7 +111,7 @@ def _returns(block: list[ast.stmt]) -> bool:
 
 def _blocks_of(statement: Any) -> Iterable[list[ast.stmt]]:
     """The blocks that a statement holds, those of definitions left out."""
-    if type(statement) in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+    if type(statement) in _WITHOUT_BLOCKS:
         return
     for name in ("body", "orelse", "finalbody"):
         yield getattr(statement, name, [])
