@@ -98,8 +98,14 @@ class Space:
         if self._written_later is None:
             from gradtrail.interp.examples import written_later
 
-            self._written_later = written_later(self.source.lines, self.tree)
+            self._written_later = written_later(self.source.lines, self.tree, self.last_row)
         return self._written_later
+
+    def last_row(self, node: Any) -> int:
+        """The last row of a definition, whether its body has been parsed or not."""
+        body = self.bodies.get(node.lineno)
+        last: int = node.end_lineno if body is None else body.last_row
+        return last
 
     def yields_in(self, node: Any) -> bool:
         """Whether the word `yield` stands in the rows of a definition: cheaper to ask than its tree."""
@@ -151,17 +157,13 @@ class Project:
             self._rows = (filename, self.words.rows_in(self.files.data(filename)))
         return self._rows[1]
 
-    def worth_walking(self, space: Space) -> Callable[[ast.AST], bool]:
+    def worth_walking(self, space: Space) -> Callable[[Any], bool]:
         """Whether a definition in a file is to be walked though nobody calls it: a word stands in its rows."""
         if self.words is None:
             return lambda node: True
         rows = self.rows_of_words(space.filename)
 
-        def holds(node: Any) -> bool:
-            body = space.bodies.get(node.lineno)
-            return any_within(rows, node.lineno, node.end_lineno if body is None else body.last_row)
-
-        return holds
+        return lambda node: any_within(rows, node.lineno, space.last_row(node))
 
     def data(self, filename: str) -> bytes:
         """The bytes of a file; empty when it cannot be read."""
