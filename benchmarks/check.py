@@ -2,12 +2,14 @@
 
 usage: python benchmarks/check.py [--rounds N] [--sample N] [--torchfix PYTHON] [--json FILE] REPOSITORY...
 
-Each measurement is a process of its own; its user and system time count, the start of the interpreter
-included. The best of several rounds is told. What is measured:
+Each measurement is a process of its own; its user and system time count, the start of the interpreter and
+the processes that it starts included. The best of several rounds is told. What is measured:
 
     ast.parse    read and parse every Python file that `check` would look at
     check        `gradtrail check` on the folder for the first time; what it prints is remembered
     again        the same once more, when nothing has changed
+    one process  the same as `check`, in one process and with nothing remembered
+    one changed  `check` after one file has changed, in a copy of the folder
     everything   the same with GRADTRAIL_EVERYTHING=1: no byte filter, every file is interpreted
     pyflakes     `pyflakes` on the folder, when it is installed
     TorchFix     `torchfix` on a sample of the torch files, when PYTHON has it; the sample is also parsed
@@ -22,9 +24,11 @@ import json
 import os
 import platform
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,10 +50,11 @@ NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
 class Cost(NamedTuple):
-    """CPU time in seconds, and the most memory in megabytes."""
+    """CPU time in seconds, the most memory of a process in megabytes, and the seconds that it took by the clock."""
 
     seconds: float
     megabytes: float
+    wall: float
 
 
 class Repository(NamedTuple):
@@ -92,6 +97,7 @@ def repository(folder: Path) -> Repository:
 def cost(command: list[str], **environment: str) -> Cost:
     """Run the command once. A status other than 0 and 1 is told, as the figure may then say little."""
     with open(os.devnull, "wb") as quiet, tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
         process = subprocess.Popen(
             command,
             stdout=quiet,
@@ -100,13 +106,14 @@ def cost(command: list[str], **environment: str) -> Cost:
             env={**{name: value for name, value in os.environ.items() if name != NO_BYTECODE}, **environment},
         )
         _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode not in (0, 1):
             errors.seek(0)
             last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
             print(f"  status {process.returncode} of {' '.join(command[:5])} ...: {' '.join(last)[:200]}")
     scale = 1024 * 1024 if sys.platform == "darwin" else 1024
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / scale)
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / scale, wall)
 
 
 def best(rounds: int, command: list[str], **environment: str) -> Cost:
@@ -115,8 +122,12 @@ def best(rounds: int, command: list[str], **environment: str) -> Cost:
 
 
 def cheapest(costs: list[Cost]) -> Cost:
-    """The time of the cheapest of several rounds; the memory of the most expensive one."""
-    return Cost(min(each.seconds for each in costs), max(each.megabytes for each in costs))
+    """The times of the cheapest of several rounds; the memory of the most expensive one."""
+    return Cost(
+        min(each.seconds for each in costs),
+        max(each.megabytes for each in costs),
+        min(each.wall for each in costs),
+    )
 
 
 def parse_command(files: list[str], folder: str) -> list[str]:
@@ -159,6 +170,21 @@ def recheck(repository: Repository, paths: dict[str, str]) -> None:
     )
 
 
+def after_a_change(repository: Repository, scratch: str, paths: dict[str, str]) -> Cost:
+    """What a check costs after a line was added to the torch file in the middle; the check before is not counted."""
+    copy = Path(scratch) / "copies" / repository.folder.name
+    shutil.copytree(repository.folder, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    check = [sys.executable, "-m", "gradtrail", "check", "--output-format", "json", str(copy)]
+    kept = {"GRADTRAIL_CACHE_DIR": str(copy) + "-kept", **paths}
+    cost(check, **kept)
+    middle = repository.torch_files[len(repository.torch_files) // 2]
+    changed = copy / Path(middle).relative_to(repository.folder)
+    long_ago = changed.stat().st_mtime - 60
+    changed.write_bytes(changed.read_bytes() + b"\n_added = 1\n")
+    os.utime(changed, (long_ago, long_ago))
+    return cost(check, **kept)
+
+
 def measured(repository: Repository, options: argparse.Namespace, scratch: str) -> dict[str, Cost]:
     """Every measurement of a repository, by name."""
     paths = {"PYTHONPATH": str(ROOT / "src"), "PYTHONPYCACHEPREFIX": str(Path(scratch) / "bytecode")}
@@ -169,6 +195,10 @@ def measured(repository: Repository, options: argparse.Namespace, scratch: str) 
     kept = [str(Path(scratch) / f"{repository.folder.name}-{number}") for number in range(options.rounds)]
     costs["check"] = cheapest([cost(check, GRADTRAIL_CACHE_DIR=folder, **paths) for folder in kept])
     costs["again"] = cheapest([cost(check, GRADTRAIL_CACHE_DIR=folder, **paths) for folder in kept])
+    costs["one process"] = best(
+        options.rounds, check, GRADTRAIL_PROCESSES="1", GRADTRAIL_CACHE_DIR="", **paths
+    )
+    costs["one changed"] = after_a_change(repository, scratch, paths)
     costs["everything"] = best(1, check, GRADTRAIL_EVERYTHING="1", GRADTRAIL_CACHE_DIR="", **paths)
     recheck(repository, paths)
     if importlib.util.find_spec("pyflakes"):
@@ -185,10 +215,12 @@ def measured(repository: Repository, options: argparse.Namespace, scratch: str) 
 
 def table(rows: dict[str, Cost]) -> list[str]:
     """The measurements as lines, each with its ratio to parsing the same files."""
-    lines = [f"  {'':20} {'CPU s':>8} {'× parse':>8} {'MB':>7}"]
+    lines = [f"  {'':20} {'CPU s':>8} {'× parse':>8} {'MB':>7} {'clock s':>8}"]
     for name, each in rows.items():
         whole = rows["ast.parse, sample" if name.endswith("sample") else "ast.parse"].seconds
-        lines.append(f"  {name:20} {each.seconds:8.2f} {each.seconds / whole:8.2f} {each.megabytes:7.0f}")
+        lines.append(
+            f"  {name:20} {each.seconds:8.2f} {each.seconds / whole:8.2f} {each.megabytes:7.0f} {each.wall:8.2f}"
+        )
     return lines
 
 
@@ -197,7 +229,9 @@ def total(all_rows: list[dict[str, Cost]]) -> dict[str, Cost]:
     names = [name for name in all_rows[0] if all(name in rows for rows in all_rows)]
     return {
         name: Cost(
-            sum(rows[name].seconds for rows in all_rows), max(rows[name].megabytes for rows in all_rows)
+            sum(rows[name].seconds for rows in all_rows),
+            max(rows[name].megabytes for rows in all_rows),
+            sum(rows[name].wall for rows in all_rows),
         )
         for name in names
     }

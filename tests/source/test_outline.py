@@ -11,6 +11,7 @@ import unittest.mock
 
 import pytest
 
+from gradtrail.interp.project import Space
 from gradtrail.source.outline import outline, parse_body
 from gradtrail.source.text import SourceText
 
@@ -75,3 +76,24 @@ def test_a_text_knows_which_bodies_it_lacks() -> None:
     source.let_go_of_tree()
     assert source.bodies == {}
     assert len(ast.dump(source.parse())) > len(ast.dump(tree))
+
+
+def test_a_body_ends_before_the_next_definition() -> None:
+    body = "".join(f"        self.part_{number} = given_{number}\n" for number in range(20))
+    code = f"class Net:\n    def __init__(self):\n{body}    def inference_mode(self):\n{body}"
+    asked: list[tuple[int, int]] = []
+    found = outline(code, lambda first, last: bool(asked.append((first, last))))
+    assert asked == [(2, 22), (23, 43)]
+    assert [each.last_row for each in found.bodies.values()] == [22, 43]
+
+
+def test_what_is_known_of_a_file_does_not_depend_on_how_much_of_it_was_parsed() -> None:
+    body = "".join(f"        self.part_{number} = given_{number}\n" for number in range(20))
+    code = f"class Net:\n    def __init__(self):\n{body}    def later(self):\n        self.other = 1\n"
+    whole, part = (SourceText("net.py", code.encode(), code) for _ in range(2))
+    spaces = [
+        Space("net.py", source, tree, "net", True)
+        for source, tree in ((whole, whole.parse()), (part, part.parse_outline(lambda first, last: False)))
+    ]
+    assert part.bodies and not whole.bodies
+    assert [space.written_later for space in spaces] == [frozenset({"other"})] * 2

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradtrail.findings import registry
-from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
+from gradtrail.findings.diagnostic import Diagnostic, Fix, NotLookedAt
 from gradtrail.findings.rule import Rule
 from gradtrail.laws.text import Text, text
 from gradtrail.source.files import LeavesOut, Skipped, SourceFiles, discover, is_usually_left_out
@@ -19,11 +19,16 @@ from gradtrail.source.words import Word, Words
 
 if TYPE_CHECKING:
     from gradtrail.findings.ignoring import Ignoring
+    from gradtrail.findings.looked import Kept, Looked
     from gradtrail.interp.events import Event
     from gradtrail.interp.journal import Journal
     from gradtrail.interp.project import Given, Project
+    from gradtrail.source.edits import Editor
     from gradtrail.source.notebook import Cells
     from gradtrail.source.text import SourceText
+
+FEWEST_TO_SHARE = 40
+"""Fewer files one process looks at sooner than several, each of which has to follow the imports they share."""
 
 FEW_FILES = 100
 """Up to so many files every one that says `torch` is walked whole. Beyond, the words of the rules choose the
@@ -33,6 +38,12 @@ EVERYTHING = "GRADTRAIL_EVERYTHING"
 """Set to 1, every file and every function is walked: the oracle for what the byte filter leaves out."""
 
 Interpret = Callable[..., "Journal"]
+
+Identity = tuple[str, Place, str]
+"""What makes two findings the same to a reader: the rule, the place, and what is said there."""
+
+Heard = dict[Identity, tuple[Diagnostic, Rule, "Event"]]
+"""What the rules have found in one file, and what each finding comes from."""
 
 _IN_TWO_BYTES = b"t\0o\0r\0c\0h"
 """How a file says `torch` that is written in UTF-16, which Python does not read: that is to be told.
@@ -50,10 +61,6 @@ IGNORE_COMMENT = b"gradtrail:"
 
 STANDARD_INPUT = "<stdin>"
 """The name of what comes from standard input when no other name is given."""
-
-
-Identity = tuple[str, Place, str]
-"""What makes two diagnostics the same to a reader: the rule, the place, and what is said there."""
 
 
 class Report(NamedTuple):
@@ -154,14 +161,18 @@ def check_paths(
     leaves_out: LeavesOut = is_usually_left_out,
     comments_hide: bool = True,
     texts: Mapping[str, bytes] | None = None,
+    kept: Kept | None = None,
+    processes: Callable[[], int] | None = None,
 ) -> Report:
     """Look at the files that `paths` name, and at `stdin` when it is given.
 
     `select` and `ignore` are names of rules; none selected means all. With `settings_of` each file may have fewer,
     and `leaves_out` says what is not taken from a folder. Unless `comments_hide` findings, comments are not read.
-    `texts` holds what files are taken to say, by name, whatever the disk holds. `interpret` stands in for
-    `gradtrail.interp.machine.interpret` in tests. Nothing raises for what is wrong with a file: it
-    comes back in `Report.not_looked_at`. A mistake of ours raises only under GRADTRAIL_STRICT=1.
+    `texts` holds what files are taken to say, by name, whatever the disk holds. `kept` knows what earlier runs have
+    found in files that have not changed, and keeps what this one finds. Many files are shared out among as many
+    `processes` as it says. `interpret` stands in for `gradtrail.interp.machine.interpret` in tests.
+    Nothing raises for what is wrong with a file: it comes back in `Report.not_looked_at`. A mistake of ours raises
+    only under GRADTRAIL_STRICT=1.
     """
     index = registry.index()
     found = list(discover(paths, leaves_out))
@@ -170,6 +181,7 @@ def check_paths(
     run = _Run(Chosen(index.hears, everywhere.takes), settings_of or (lambda filename: everywhere), interpret)
     run.known = tuple(index.modules)
     run.comments_hide = comments_hide
+    run.kept = kept if len(found) > 1 else None
     for filename, data in (texts or {}).items():
         run.sources.add(filename, data)
     if many and index.words:
@@ -180,6 +192,7 @@ def check_paths(
     limit = sys.getrecursionlimit()
     make_room()
     try:
+        run.foresee([one for one in found if isinstance(one, str)], named, processes)
         for one in found:
             if isinstance(one, Skipped):
                 run.leave_out(one.filename, one.reason)
@@ -195,7 +208,9 @@ def check_paths(
         sys.setrecursionlimit(limit)
         if was_collecting:
             gc.enable()
-    return run.report()
+    report = run.report()
+    run.keep()
+    return report
 
 
 def check_source(
@@ -244,16 +259,63 @@ class _Run:
         self._interpret = interpret
         self._project: Project | None = None
         self._found: dict[Identity, Diagnostic] = {}
-        self._seen: dict[Identity, tuple[Rule, Event]] = {}
-        """What each finding comes from."""
+        self._seen: Heard = {}
+        """What each finding comes from, those left out that an earlier run has made with their fixes."""
+        self._fixes: dict[Identity, tuple[Fix, ...]] = {}
+        self._editor: Editor | None = None
+        self.kept: Kept | None = None
+        self._known: dict[str, Looked] = {}
+        """What looking at files would give, known from earlier runs and other processes."""
+        self._taken_over: list[Looked] = []
+        self._heard_here: Heard = {}
+        self._left_out_here: list[NotLookedAt] = []
+        self._to_be_kept: list[tuple[str, Heard, list[NotLookedAt]]] = []
         self._names: set[str] = set()
         self._not_looked_at: list[NotLookedAt] = []
         self._files = 0
         self._crashed = False
 
+    def foresee(
+        self, filenames: Sequence[str], named: Container[str], processes: Callable[[], int] | None
+    ) -> None:
+        """Gather what is known of files without looking at them, and have other processes look at the rest."""
+        if self.kept is not None:
+            for filename in filenames:
+                looked = self.kept.recall(filename, self._state(filename))
+                if looked is not None:
+                    self._known[filename] = looked
+        left = [filename for filename in filenames if filename not in self._known]
+        number = 1 if processes is None or len(left) < FEWEST_TO_SHARE else processes()
+        if number < 2:
+            return
+        from gradtrail.findings.looked import Told, decoded
+        from gradtrail.findings.processes import shared_out
+
+        def look(share: list[str]) -> list[Any]:
+            kept, told = self.kept, Told()
+            self.kept = told
+            for filename in share:
+                self.look_at(filename, filename in named)
+            self.report()
+            self.keep()
+            return [told.rows, None if kept is None else kept.heard()]
+
+        for rows, heard in shared_out(left, number, look):
+            if self.kept is not None:
+                self.kept.hear(heard)
+            for state, depends, told in rows:
+                looked = decoded(told)
+                self._known[looked.filename] = looked
+                if self.kept is not None:
+                    self.kept.keep(looked, state, depends)
+
     def look_at(self, filename: str, named: bool) -> None:
         """Look at one file, if it holds what matters or was asked for by name."""
         self._names.add(filename)
+        if filename in self._known:
+            self._take_over(self._known[filename])
+            return
+        self._heard_here, self._left_out_here = {}, []
         try:
             if named or self._may_matter(filename):
                 if named:
@@ -261,6 +323,8 @@ class _Run:
                 self._tell_left_out(self._read(filename))
                 self.hear(filename)
             self._files += 1
+            if self.kept is not None:
+                self._to_be_kept.append((filename, self._heard_here, self._left_out_here))
         except Unreadable as unreadable:
             self.leave_out(unreadable.filename, unreadable.reason)
         except RecursionError:
@@ -293,29 +357,110 @@ class _Run:
         if not in_part and all(place.filename == filename for place in raised):
             self._settled.add(filename)
             self._raised[filename] = min((place.row for place in raised), default=None)
-        heard: dict[Identity, int] = {}
+        heard = self._heard_here = {}
         for event in journal.events:
             for rule in self._chosen.hearing(event.kind):
                 for diagnostic in rule.check(event, journal):
                     if not self._settings_of(diagnostic.place.filename).takes(rule.name):
                         continue
                     key = identity(diagnostic)
-                    heard[key] = heard.get(key, 0) + diagnostic.count
-                    if key not in self._found:
-                        self._found[key], self._seen[key] = diagnostic, (rule, event)
-        for key, count in heard.items():
-            if count > self._found[key].count:
-                self._found[key] = self._found[key]._replace(count=count)
+                    if key in heard:
+                        first, by, at = heard[key]
+                        heard[key] = first._replace(count=first.count + diagnostic.count), by, at
+                    else:
+                        heard[key] = diagnostic, rule, event
+        for key, found in heard.items():
+            if self._add(key, found[0]):
+                self._seen[key] = found
+
+    def _add(self, key: Identity, diagnostic: Diagnostic) -> bool:
+        """Take a finding of one file; whether no other file has told the same."""
+        known = self._found.get(key)
+        if known is None:
+            self._found[key] = diagnostic
+        elif diagnostic.count > known.count:
+            self._found[key] = known._replace(count=diagnostic.count)
+        return known is None
+
+    def _state(self, filename: str) -> str:
+        """What the findings in a file depend on beside what files say."""
+        return f"{self.words is None} {self._settings_of(filename)!r}"
+
+    def _take_over(self, looked: Looked) -> None:
+        """Take what others have found in a file for what would be found here."""
+        filename = looked.filename
+        self._taken_over.append(looked)
+        self._files += 1
+        for left_out in looked.not_looked_at:
+            self.leave_out(*left_out)
+        if looked.interpreted:
+            self._heard.append(filename)
+        if looked.alone is not None:
+            self._alone[filename] = list(looked.alone)
+        if looked.settled:
+            self._settled.add(filename)
+            self._raised[filename] = looked.raised
+        if not looked.comments:
+            self._ignoring[filename] = None
+        for diagnostic in looked.findings:
+            self._add(identity(diagnostic), diagnostic)
+
+    def keep(self) -> None:
+        """Have kept what looking at files has given, for the runs that come."""
+        if self.kept is None or self._crashed:
+            return
+        interpreted = frozenset(self._heard)
+        for filename, heard, left_out in self._to_be_kept:
+            looked = self._looked(filename, heard, left_out, filename in interpreted)
+            if looked is not None:
+                depends = self._the_project().behind(filename) if looked.interpreted else {filename}
+                self.kept.keep(looked, self._state(filename), depends)
+
+    def _looked(
+        self, filename: str, heard: Heard, left_out: list[NotLookedAt], interpreted: bool
+    ) -> Looked | None:
+        """What looking at a file has given; None where a text was not read as it stands."""
+        from gradtrail.findings.looked import Looked
+
+        if not interpreted:
+            return Looked(filename, not_looked_at=tuple(left_out))
+        findings = []
+        for key, found in heard.items():
+            if self._seen.get(key) is found:
+                findings.append(found[0]._replace(fixes=self._fixes.get(key, ())))
+            else:
+                findings.append(self._with_fixes(found))
+        names = {filename, *(place.filename for one in findings for place in _places(one))}
+        sources = {name: self.sources.get(name) for name in names}
+        if any(one is None or one.cells is not None or one.is_repaired for one in sources.values()):
+            return None
+        own = sources[filename]
+        return Looked(
+            filename,
+            tuple(findings),
+            tuple(left_out),
+            True,
+            own is not None and IGNORE_COMMENT in own.data,
+            filename in self._settled,
+            self._raised.get(filename),
+            tuple(self._alone[filename]) if filename in self._alone else None,
+        )
 
     def leave_out(self, filename: str, reason: Text, failed: bool = True, partly: bool = False) -> None:
         """Remember what was not looked at, once."""
         left_out = NotLookedAt(filename, reason, failed, partly)
+        self._left_out_here.append(left_out)
         if left_out not in self._not_looked_at:
             self._not_looked_at.append(left_out)
 
     def report(self) -> Report:
         """What was found, in the order of files and rows."""
-        shown = [one for one in self._with_fixes() if not self._is_ignored(one)]
+        for looked in self._taken_over:
+            for filename in {finding.place.filename for finding in looked.findings}:
+                self.sources.know(filename)
+            if looked.comments:
+                self.sources.know(looked.filename)
+        shown = [one for one in self._all_with_fixes() if not self._is_ignored(one)]
         found = [self._in_cells(one) for one in (*shown, *self._unused_ignores())]
         findings = sorted(found, key=_order)
         settled = frozenset(
@@ -329,7 +474,7 @@ class _Run:
             self.sources,
             settled,
             frozenset(self._names),
-            {key: event for key, (_, event) in self._seen.items()},
+            {key: event for key, (_, _, event) in self._seen.items()},
         )
 
     def _in_cells(self, finding: Diagnostic) -> Diagnostic:
@@ -372,25 +517,30 @@ class _Run:
                     looked_for, known, self._looked_at(filename), self._alone.get(filename, ())
                 )
 
-    def _with_fixes(self) -> Iterator[Diagnostic]:
-        """The findings with their fixes; how edits are made is imported where there is one to make."""
-        repairable = {key for key, (rule, _) in self._seen.items() if type(rule).repairs is not Rule.repairs}
-        if not repairable:
-            yield from self._found.values()
-            return
+    def _all_with_fixes(self) -> Iterator[Diagnostic]:
+        """The findings with their fixes."""
+        for key, found in self._found.items():
+            if key in self._seen:
+                _, rule, event = self._seen[key]
+                found = self._with_fixes((found, rule, event))
+                self._fixes[key] = found.fixes
+            yield found
+
+    def _with_fixes(self, heard: tuple[Diagnostic, Rule, Event]) -> Diagnostic:
+        """A finding with its fixes; how edits are made is imported where there is one to make."""
+        found, rule, event = heard
+        if type(rule).repairs is Rule.repairs:
+            return found
         from gradtrail.findings.repairs import with_fixes
         from gradtrail.source.edits import Editor
 
-        lookup = self.sources.get
-        editor = Editor(lookup)
-        for key, found in self._found.items():
-            if key in repairable:
-                try:
-                    yield with_fixes(found, *self._seen[key], editor, self.sources)
-                    continue
-                except Exception as error:
-                    self._our_mistake(found.place.filename, error)
-            yield found
+        if self._editor is None:
+            self._editor = Editor(self.sources.get)
+        try:
+            return with_fixes(found, rule, event, self._editor, self.sources)
+        except Exception as error:
+            self._our_mistake(found.place.filename, error)
+            return found
 
     def _tell_left_out(self, source: SourceText) -> None:
         """A paste may be cut off, and then a file that is kept may not pass for one that was looked at."""
@@ -462,6 +612,16 @@ def _collect_what_is_young() -> None:
     """
     if gc.get_count()[0] > YOUNG_OBJECTS:
         gc.collect(0)
+
+
+def _places(diagnostic: Diagnostic) -> Iterator[Place]:
+    """Every place that a finding speaks of."""
+    yield diagnostic.place
+    for step in diagnostic.trail:
+        yield step.place
+    for fix in diagnostic.fixes:
+        for edit in fix.edits:
+            yield edit.place
 
 
 def identity(diagnostic: Diagnostic) -> Identity:

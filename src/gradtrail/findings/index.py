@@ -188,7 +188,6 @@ HEARS: dict[str, tuple[str, ...]] = {
 }
 
 WORDS: tuple[Word, ...] = (
-    Word(b'(?:no_grad|enable_grad|inference_mode)\\(', row=b'^[ \\t]*[\\w.]*\\b(?:no_grad|enable_grad|inference_mode)\\('),
     Word(b', *out='),
     Word(b'CrossEntropyLoss'),
     Word(b'DistributedDataParallel'),
@@ -236,14 +235,17 @@ WORDS: tuple[Word, ...] = (
     Word(b'deepcopy'),
     Word(b'def __init__\\([^\\n]{0,300}:\\n[ \\t]+self\\.\\w+ *= *(?:torch\\.)?nn\\.'),
     Word(b'detach_\\('),
+    Word(b'enable_grad\\(', row=b'^[ \\t]*[\\w.]*\\benable_grad\\('),
     Word(b'for [^\\n]+ in [^\\n]*parameters\\(\\)[^\\n]*:\\n(?:[ \\t]+with [^\\n]*\\n)?[ \\t]+(\\w+) *= [^\\n]*\\b\\1\\b'),
     Word(b'from_numpy'),
     Word(b'from_numpy\\([^\\n]{0,300}\\)(?!\\.(?:float|to|long|int|type)\\b)', file=b'\\bnn\\.|\\bF\\.|linear|matmul|\\bb?mm\\(|einsum|@'),
     Word(b'import (?:\\w+, *)*Function\\b'),
     Word(b'inference_mode'),
+    Word(b'inference_mode\\(', row=b'^[ \\t]*[\\w.]*\\binference_mode\\('),
     Word(b'inplace=True', row=b'(?:F|functional)\\.\\w+\\([^\\n]{0,300}inplace'),
     Word(b'nll_loss'),
     Word(b'nn\\.(?:Linear|Bilinear|Dropout\\w*|Conv\\w+|Embedding|LSTM|GRU|RNN)\\([^\\n]*\\)\\('),
+    Word(b'no_grad\\(', row=b'^[ \\t]*[\\w.]*\\bno_grad\\('),
     Word(b'np\\.(?:array|asarray|mean|stack|concatenate|sum|max|min|std)\\('),
     Word(b'num_workers *= *[1-9]'),
     Word(b'numpy'),

@@ -83,8 +83,11 @@ OPTIONS = (
 )
 
 
-def run(arguments: Sequence[str], memory: Memory | None = None) -> int:
-    """Check what `arguments` name and print the report, which `memory` keeps; the exit status comes back."""
+def run(arguments: Sequence[str], memory: Memory | None = None, own_process: bool = False) -> int:
+    """Check what `arguments` name and print the report, which `memory` keeps; the exit status comes back.
+
+    A process of our own may start others, which look at a part of the files each.
+    """
     options = read_plainly(arguments)
     if options is None:
         options = _parser().parse_intermixed_args(arguments, namespace=Options())
@@ -103,6 +106,12 @@ def run(arguments: Sequence[str], memory: Memory | None = None) -> int:
     except configuration.WrongConfiguration as wrong:
         return _complain_of(wrong.filename, wrong.reason)
 
+    files = None
+    if memory is not None:
+        from gradtrail.integrations.remembered_files import RememberedFiles
+
+        files = RememberedFiles(memory)
+
     def look(texts: Mapping[str, bytes] | None = None) -> Report:
         report = check_paths(
             [path for path in options.paths if path != "-"],
@@ -112,6 +121,8 @@ def run(arguments: Sequence[str], memory: Memory | None = None) -> int:
             settings_of=settings.of,
             leaves_out=settings.leaves_out,
             texts=texts,
+            kept=files,
+            processes=_processes if own_process else None,
         )
         if options.baseline is None and not options.isolated:
             options.baseline = settings.baseline(current_folder())
@@ -129,7 +140,19 @@ def run(arguments: Sequence[str], memory: Memory | None = None) -> int:
     put(output)
     if memory is not None and not report.crashed:
         memory.keep(output, status)
+        if files is not None:
+            files.write()
     return status
+
+
+def _processes() -> int:
+    """How many processes may look at files at once: `GRADTRAIL_PROCESSES`, or as many as this machine runs."""
+    if os.environ.get("GRADTRAIL_DEBUG") or os.environ.get("GRADTRAIL_STRICT"):
+        return 1  # what goes wrong is to show where it does
+    from gradtrail.findings.processes import there_may_be
+
+    asked = os.environ.get("GRADTRAIL_PROCESSES", "")
+    return there_may_be(int(asked) if asked.isdecimal() else None)
 
 
 def _settings(options: Options, select: tuple[str, ...], ignore: tuple[str, ...]) -> configuration.Merged:

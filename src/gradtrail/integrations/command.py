@@ -141,7 +141,7 @@ def _check(arguments: list[str], own_process: bool) -> int:
         memory.watch()
     from gradtrail.integrations import check
 
-    return check.run(arguments, memory)
+    return check.run(arguments, memory, own_process)
 
 
 def _cannot_go_on(error: OSError) -> int:

@@ -3,7 +3,7 @@
 While a check runs, a hook of the interpreter (`sys.addaudithook`) sees every file that is opened, every folder that
 is listed, and every path that is asked for (`source.files.there_is`), whoever does it. What is kept is the output, beside
 the time and size that each of these paths had. The next run with the same arguments compares these, and where all are the
-same prints the output again. There is nothing in between: one changed path, and everything is looked at anew.
+same prints the output again. Where one has changed, `remembered_files` knows which files that concerns.
 
 The place is the user's own cache folder, so that nothing is written into a project and nothing in a project is
 trusted. The form is plain text: what a broken or foreign file holds is never run.
@@ -24,7 +24,7 @@ FOLDER = "GRADTRAIL_CACHE_DIR"
 """Names the folder for what is remembered; set to nothing, nothing is."""
 
 _FORM = "gradtrail remembers 1"
-_MOST_KEPT = 200
+_MOST_KEPT = 400
 _MOST_PATHS = 200_000
 _FRESH = 2_000_000_000
 """Nanoseconds: a file that was written so lately may be written again without its time showing it."""
@@ -33,6 +33,8 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _ASKED = ("GRADTRAIL_EVERYTHING", "NO_COLOR", "FORCE_COLOR", "TERM", "VIRTUAL_ENV")
 _NEVER = ("GRADTRAIL_DEBUG", "GRADTRAIL_STRICT")
 _NOT_REPEATED = ("-", "--fix", "--unsafe-fixes", "--diff", "--no-cache")
+
+_ASKS = {"os.listdir": "listed", "gradtrail.exists": "asked"}
 
 ABSENT = "- -"
 """The stamp of a path at which there is nothing."""
@@ -43,9 +45,18 @@ class Memory:
 
     def __init__(self, arguments: Sequence[str], language: str) -> None:
         self._key = _key(arguments, language)
-        self._file = os.path.join(_folder(), f"check-{_number(self._key):016x}.txt")
-        self._seen: dict[str, str] = {}
+        self._own = os.path.join(os.path.abspath(_folder()), "")
+        self._file = os.path.join(self._own, f"check-{_number(self._key):016x}.txt")
+        self.seen: dict[str, str] = {}
+        """The stamps of the paths that were looked at."""
+        self.asked: dict[str, str] = {}
+        """Of the paths that were not only read: whether they were `asked` for, or their names were `listed`."""
         self._watches = False
+
+    @property
+    def key(self) -> str:
+        """All that the output depends on beside files."""
+        return self._key
 
     def recall(self) -> tuple[str, int] | None:
         """The output and the exit status of the last run, if all is as it was."""
@@ -57,7 +68,7 @@ class Memory:
             *rows, output = rest.split("\n", int(number))
             for row in rows:
                 modified, size, path = row.split(" ", 2)
-                if _stamp(path) != f"{modified} {size}":
+                if stamp_of(path) != f"{modified} {size}":
                     return None
             return output, int(status)
         except (OSError, ValueError):
@@ -72,24 +83,31 @@ class Memory:
         """Keep the output of the run that was watched, unless something in it is too fresh to be known again."""
         self._watches = False
         now = time.time_ns()
-        for path, stamp in self._seen.items():
-            fresh = stamp != ABSENT and now - int(stamp.split(" ", 1)[0]) < _FRESH
-            if fresh or "\n" in path or _stamp(path) != stamp:
+        for path, stamp in self.seen.items():
+            if is_fresh(stamp, now) or "\n" in path or stamp_of(path) != stamp:
                 return
-        rows = [f"{stamp} {path}" for path, stamp in self._seen.items()]
+        rows = [f"{stamp} {path}" for path, stamp in self.seen.items()]
         text = "\n".join((_FORM, self._key, str(status), str(len(rows)), *rows, output))
         with suppress(OSError, ValueError):
-            _write(self._file, text)
+            write(self._file, text)
+
+    def beside(self, name: str) -> str:
+        """The file in which something else is kept that is known of the same command line."""
+        return os.path.join(self._own, f"{name}-{_number(self._key):016x}.json")
 
     def _hear(self, event: str, given: tuple[Any, ...]) -> None:
         if not self._watches or event not in ("open", "os.listdir", "os.scandir", "gradtrail.exists"):
             return
         path = given[0] if given else None
-        if type(path) is not str or path.endswith(".pyc") or len(self._seen) > _MOST_PATHS:
+        if type(path) is not str or path.endswith(".pyc") or len(self.seen) > _MOST_PATHS:
             return
         path = os.path.abspath(path)
-        if path not in self._seen and not path.startswith(_HERE):
-            self._seen[path] = _stamp(path)
+        if path.startswith((_HERE, self._own)):
+            return
+        if path not in self.seen:
+            self.seen[path] = stamp_of(path)
+        if event in _ASKS:
+            self.asked[path] = _ASKS[event]
 
 
 def memory(arguments: Sequence[str], language: str) -> Memory | None:
@@ -144,7 +162,12 @@ def _own_stamp() -> tuple[int, int]:
     return newest, size
 
 
-def _stamp(path: str) -> str:
+def is_fresh(stamp: str, now: int) -> bool:
+    """Whether what has a stamp was written so lately that it may be written again without a new one."""
+    return stamp != ABSENT and now - int(stamp.split(" ", 1)[0]) < _FRESH
+
+
+def stamp_of(path: str) -> str:
     """The time and size of what stands at a path."""
     try:
         found = os.stat(path)
@@ -153,14 +176,17 @@ def _stamp(path: str) -> str:
     return f"{found.st_mtime_ns} {found.st_size}"
 
 
-def _write(path: str, text: str) -> None:
+def write(path: str, text: str) -> None:
+    """Write a file of what is remembered, in one piece, and let go of the oldest where there are many."""
     folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
     beside = f"{path}.{os.getpid()}"
     with open(beside, "w", encoding="utf-8", newline="") as file:
         file.write(text)
     os.replace(beside, path)
-    kept = [os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("check-")]
+    kept = [
+        os.path.join(folder, name) for name in os.listdir(folder) if name.startswith(("check-", "files-"))
+    ]
     if len(kept) > _MOST_KEPT:
         for old in sorted(kept, key=os.path.getmtime)[: len(kept) - _MOST_KEPT]:
             os.remove(old)

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradtrail.interp import budget
 from gradtrail.interp.expressions import Expressions, Rest, SliceValue
-from gradtrail.interp.frames import NORMAL, RETURN, Exits, Frame, PathEnds
+from gradtrail.interp.frames import NORMAL, RETURN, Exits, Frame, PathEnds, returns_within
 from gradtrail.interp.loops import Suspended, has_yield
 from gradtrail.interp.statements import Lazy
 from gradtrail.interp.values import (
@@ -277,9 +277,10 @@ class Calls(Expressions):
         """Call a function of the program: its body is walked with these arguments."""
         function.called = True
         self.step()
-        known = any(type(value) is int for value in args)
-        if function.active >= (budget.DEPTH_OF_RECURSION if known else budget.DEPTH_OF_OPEN_RECURSION):
-            return self.call_unknown([function, *args], keywords)
+        if function.active >= budget.DEPTH_OF_OPEN_RECURSION:
+            known = any(type(value) is int for value in args)
+            if not known or function.active >= budget.DEPTH_OF_RECURSION:
+                return self.call_unknown([function, *args], keywords)
         if frame.depth >= budget.DEPTH_OF_CALLS:
             self.tell_limit("depth", function.name, depth=budget.DEPTH_OF_CALLS)
             return self.call_unknown([function, *args], keywords)
@@ -349,10 +350,10 @@ class Calls(Expressions):
                     self.origin("entered", decorators[0], inner, mode=function.mode[0]),
                 )
         function.active += 1
-        level = heap.push()
-        exits = inner.exits = Exits(level)
+        # Only where a path may return while others go on, states have to be joined.
+        exits = inner.exits = Exits(heap.push()) if returns_within(function.node) else None
         try:
-            return self._result_of_body(function, inner, exits, level)
+            return self._result_of_body(function, inner, exits)
         finally:  # not before the paths have joined: in all of them the mode ends with the call
             function.active -= 1
             if function.mode is not None:
@@ -360,12 +361,14 @@ class Calls(Expressions):
                 heap.put(self.modes, "inference_mode", before[1])
                 heap.put(self.modes, "entered_by", before[2])
 
-    def _result_of_body(self, function: Function, inner: Frame, exits: Exits, level: int) -> Any:
+    def _result_of_body(self, function: Function, inner: Frame, exits: Exits | None) -> Any:
         """Walk the statements of `function`, and join the paths that come out of them."""
         heap = self.heap
         try:
             signal = self.block(function.node.body, inner)
         except PathEnds:
+            if exits is None:
+                raise
             if not exits.taken:
                 heap.keep()
                 raise
@@ -374,11 +377,13 @@ class Calls(Expressions):
             heap.merge([state for _, _, state in exits.taken])
             heap.keep()
             return self.heap.joiner.all_of(tuple(value for _, value, _ in exits.taken))
+        if exits is None:
+            return inner.value if signal == RETURN else None
         values = [value for _, value, _ in exits.taken]
         if exits.taken:
             states = [state for _, _, state in exits.taken]
             if signal in (NORMAL, RETURN):
-                states.append(heap.snapshot(level))
+                states.append(heap.snapshot(exits.level))
                 values.append(inner.value if signal == RETURN else None)
             else:
                 heap.undo()
@@ -415,10 +420,11 @@ class Calls(Expressions):
         arguments = function.node.args
         positional = arguments.posonlyargs + arguments.args
         rest: Any = MISSING
-        if args and any(type(value) is Rest for value in args):
-            cut = next(i for i, value in enumerate(args) if type(value) is Rest)
-            rest = self.heap.joiner.all_of(tuple(v.value if type(v) is Rest else v for v in args[cut:]))
-            args = args[:cut]
+        for cut, value in enumerate(args):
+            if type(value) is Rest:
+                rest = self.heap.joiner.all_of(tuple(v.value if type(v) is Rest else v for v in args[cut:]))
+                args = args[:cut]
+                break
         unknown_keywords = "**" in keywords
         left = {key: value for key, value in keywords.items() if key != "**"} if keywords else {}
         for index, parameter in enumerate(positional):

@@ -285,8 +285,11 @@ class Core:
             raise BudgetSpent
 
     def tell_limit(self, limit: str, name: str, **fields: object) -> None:
-        """Put into the journal, once, that something was not looked at."""
-        if (limit, name) not in self.limits_told:
+        """Put into the journal, once, that something was not looked at.
+
+        Not of a file that is imported: it is walked once for all who import it, and whoever comes first would be told.
+        """
+        if not self.quiet and (limit, name) not in self.limits_told:
             self.limits_told.add((limit, name))
             self.journal.limits.append(budget.sentence(limit, name=name, **fields))
 

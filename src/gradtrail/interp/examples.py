@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 _STORED = re.compile(r"\.([A-Za-z_]\w*)\s*(?:,[^=()]*)?(?::[^=]*)?(?:[-+*/@|&^%]|//|\*\*|<<|>>)?=(?!=)")
 """An attribute that is assigned to in a row, perhaps as one of several targets."""
 
 
-def written_later(lines: Iterable[str], tree: ast.AST) -> frozenset[str]:
+def written_later(lines: Iterable[str], tree: ast.AST, last_row: Callable[[Any], int]) -> frozenset[str]:
     """The attributes that a file assigns to outside of constructors, on whatever object."""
     rows = set[int]()
     for one in _constructors(tree):
-        rows.update(range(one.lineno, (one.end_lineno or one.lineno) + 1))
+        rows.update(range(one.lineno, last_row(one) + 1))
     return frozenset(
         name
         for row, line in enumerate(lines, 1)

@@ -162,7 +162,9 @@ class Expressions(Loops):
         """The arguments of a call. What a star brings in unknown number stands as `Supplied rest`."""
         args: list[Any] = []
         for argument in node.args:
-            if type(argument) is ast.Starred:
+            if type(argument) is not ast.Starred:
+                args.append(self.evaluate(argument, frame))
+            else:
                 value = self.evaluate(argument.value, frame)
                 found = self.items_of(value, argument, frame)
                 if found is None:
@@ -173,8 +175,6 @@ class Expressions(Loops):
                         args.append(Rest(UNKNOWN))
                     elif found[1] is not MISSING:
                         args.append(Rest(found[1]))
-            else:
-                args.append(self.evaluate(argument, frame))
         keywords: dict[str, Any] = {}
         for keyword in node.keywords:
             value = self.evaluate(keyword.value, frame)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gradtrail.interp.values import MISSING
@@ -82,3 +84,36 @@ class Frame:
         self.guarded = 0  # inside a try whose handlers, or a with, take what torch raises
         self.time = 0  # the serial number of the machine when the function began
         self.managers: list[Any] = []  # of the with-blocks that are open in this frame
+
+
+_WITHOUT_BLOCKS = frozenset(
+    (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Import,
+     ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+)  # fmt: skip
+"""Statements in which none of a function's own stand: most of them."""
+
+
+def returns_within(node: Any) -> bool:
+    """Whether a function returns from within a branch, a loop or another block; remembered on its node."""
+    known = getattr(node, "gradtrail_returns_within", None)
+    if known is None:
+        known = node.gradtrail_returns_within = any(
+            _returns(inner) for statement in node.body for inner in _blocks_of(statement)
+        )
+    return bool(known)
+
+
+def _returns(block: list[ast.stmt]) -> bool:
+    return any(
+        type(statement) is ast.Return or any(map(_returns, _blocks_of(statement))) for statement in block
+    )
+
+
+def _blocks_of(statement: Any) -> Iterable[list[ast.stmt]]:
+    """The blocks that a statement holds, those of definitions left out."""
+    if type(statement) in _WITHOUT_BLOCKS:
+        return
+    for name in ("body", "orelse", "finalbody"):
+        yield getattr(statement, name, [])
+    for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        yield part.body

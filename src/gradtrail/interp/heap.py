@@ -34,18 +34,23 @@ class Heap:
 
     def put(self, container: Any, key: Any, value: Any) -> None:
         """Write `value`; MISSING deletes a dict entry."""
-        log = self.logs[-1] if self.logs else None
-        location = (id(container), key)  # the log holds the container, so its id stays its own
+        logs = self.logs
         if type(container) is dict:
-            if log is not None and location not in log:
-                log[location] = (container, key, container.get(key, MISSING))
+            if logs:
+                log = logs[-1]
+                location = (id(container), key)  # the log holds the container, so its id stays its own
+                if location not in log:
+                    log[location] = (container, key, container.get(key, MISSING))
             if value is MISSING:
                 container.pop(key, None)
             else:
                 container[key] = value
         else:
-            if log is not None and location not in log:
-                log[location] = (container, key, getattr(container, key))
+            if logs:
+                log = logs[-1]
+                location = (id(container), key)
+                if location not in log:
+                    log[location] = (container, key, getattr(container, key))
             setattr(container, key, value)
 
     def push(self) -> int:
@@ -70,13 +75,19 @@ class Heap:
         """The names of a call that is over: nothing reads them any more, so nothing has to be taken back."""
         if self.logs:
             log, place = self.logs[-1], id(names)
-            for name in names:
-                log.pop((place, name), None)
+            if log:
+                for name in names:
+                    log.pop((place, name), None)
 
     def undo(self) -> None:
         """Close the top log and take back its writes."""
         for container, key, old in self.logs.pop().values():
-            write(container, key, old)
+            if type(container) is not dict:
+                setattr(container, key, old)
+            elif old is MISSING:
+                container.pop(key, None)
+            else:
+                container[key] = old
 
     def snapshot(self, level: int) -> Snapshot:
         """What has been written since the log of `level` was opened, as it stands now."""
@@ -149,7 +160,8 @@ class Heap:
             results.append((container, key, value))
         self.work += len(results)
         for container, key, value in results:
-            if read(container, key) is not value:
+            now = container.get(key, MISSING) if type(container) is dict else getattr(container, key)
+            if now is not value:
                 self.put(container, key, value)
         for sequence, items in extras:
             self.put(sequence, "rest", self.joiner.join(sequence.rest, self.joiner.all_of(items)))
@@ -177,12 +189,3 @@ def _common_start(values: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 def read(container: Any, key: Any) -> Any:
     return container.get(key, MISSING) if type(container) is dict else getattr(container, key)
-
-
-def write(container: Any, key: Any, value: Any) -> None:
-    if type(container) is not dict:
-        setattr(container, key, value)
-    elif value is MISSING:
-        container.pop(key, None)
-    else:
-        container[key] = value

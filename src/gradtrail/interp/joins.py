@@ -234,7 +234,13 @@ def _arrays(a: Array, b: Array) -> Array:
 
 def _unknown_of(*values: Any) -> Unknown:
     """Something unknown that may be one of `values`."""
-    either = dict.fromkeys(one for value in values for one in _objects_in(value))
+    either: dict[Any, None] = {}
+    for value in values:
+        kind = type(value)
+        if kind is Tensor or kind is Instance:
+            either[value] = None
+        elif kind is Unknown or kind is OneOf:
+            either.update(dict.fromkeys(_objects_in(value)))
     return Unknown("joined", tuple(either)[:_MOST_REMEMBERED]) if either else UNKNOWN
 
 

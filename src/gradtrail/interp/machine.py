@@ -209,7 +209,7 @@ class Machine(Reaching):
         frame = Frame({}, space, None, None, None)
         given = function.node.args
         if given.posonlyargs or given.args or given.kwonlyargs or given.vararg or given.kwarg:
-            self.journal.alone.append((function.node.lineno, function.node.end_lineno))
+            self.journal.alone.append((function.node.lineno, space.last_row(function.node)))
         self.heap.push()
         allowed = self._allowance()
 

@@ -60,7 +60,9 @@ CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict", "ParameterList
 
 def is_module(value: Any) -> bool:
     """Whether a value is certainly an nn.Module."""
-    return type(value) is Instance and value.library is not None and is_module_path(value.library)
+    if type(value) is not Instance or value.library is None:
+        return False
+    return value.library in _MODULE_PATHS or is_module_path(value.library)
 
 
 def _may_be_module(value: Any) -> bool:
@@ -87,12 +89,21 @@ def _is_trained_leaf(tensor: Tensor) -> bool:
 
 def is_module_path(path: str) -> bool:
     """Whether a dotted library path names a module class."""
-    return (
+    if path in _MODULE_PATHS:
+        return True
+    found = (
         path in MODULE_BASES
         or (path.startswith("torch.nn.") and modules.module(path.rpartition(".")[2]) is not None)
         or path.startswith(DECLARED_MODULE)
         or path in registry.MODULES
     )
+    if found:
+        _MODULE_PATHS.add(path)
+    return found
+
+
+_MODULE_PATHS: set[str] = set()
+"""Paths that are known to name module classes; of others a library that is loaded later may say so."""
 
 
 class Modules(Trails):
@@ -334,26 +345,35 @@ class Modules(Trails):
         self, module: Instance, prefix: str = "", seen: set[int] | None = None
     ) -> tuple[list[tuple[str, Instance]], bool]:
         """The module and all below it with their dotted names, each once; False if there may be more."""
-        seen = set() if seen is None else seen
+        found: list[tuple[str, Instance]] = []
+        return found, self._gather(module, prefix, set() if seen is None else seen, found)
+
+    def _gather(
+        self, module: Instance, prefix: str, seen: set[int], found: list[tuple[str, Instance]]
+    ) -> bool:
+        """Put a module and all below it into `found`; whether these are all."""
         if module.serial in seen:
-            return [], True
+            return True
         seen.add(module.serial)
-        found = [(prefix, module)]
-        complete = not module.opened and not (type(module.cls) is Class and module.cls.opaque)
-        for name, kind in list(module.registered.items()):
+        found.append((prefix, module))
+        cls, attributes = module.cls, module.attributes
+        of_program = type(cls) is Class
+        complete = not module.opened and not (of_program and cls.opaque)
+        for name, kind in module.registered.items():
             if kind != "module":
                 continue
-            child = self.settle(module.attributes.get(name, MISSING))
+            child = attributes.get(name, MISSING)
+            if type(child) is OneOf:
+                child = self.settle(child)
             if type(child) is Instance and is_module(child):
-                below, whole = self.submodules(child, f"{prefix}.{name}" if prefix else name, seen)
-                found.extend(below)
-                complete = complete and whole
+                if not self._gather(child, f"{prefix}.{name}" if prefix else name, seen, found):
+                    complete = False
             elif child is not None and child is not MISSING:
                 complete = False
         complete = complete and module.state.get("example") is not True
-        if complete and type(module.cls) is Class:
-            complete = not any(map(_may_be_module, module.attributes.values()))
-        return found, complete
+        if complete and of_program:
+            complete = not any(map(_may_be_module, attributes.values()))
+        return complete
 
     def parameters_of(self, module: Instance) -> tuple[list[tuple[str, Tensor]], bool]:
         """All parameters with their dotted names, each once; False if there may be more."""

@@ -98,8 +98,14 @@ class Space:
         if self._written_later is None:
             from gradtrail.interp.examples import written_later
 
-            self._written_later = written_later(self.source.lines, self.tree)
+            self._written_later = written_later(self.source.lines, self.tree, self.last_row)
         return self._written_later
+
+    def last_row(self, node: Any) -> int:
+        """The last row of a definition, whether its body has been parsed or not."""
+        body = self.bodies.get(node.lineno)
+        last: int = node.end_lineno if body is None else body.last_row
+        return last
 
     def yields_in(self, node: Any) -> bool:
         """Whether the word `yield` stands in the rows of a definition: cheaper to ask than its tree."""
@@ -119,9 +125,13 @@ class Project:
         self.imported: dict[str, Space] = {}
         self.machine: Machine | None = None
         self._found: dict[tuple[str, str], str | None] = {}
+        self._imports: dict[str, set[str]] = {}
+        """The files that each file imports, as far as anyone has asked."""
+        self._beside: dict[str, frozenset[str]] = {}
+        """The files in which callers of a file's functions were looked for."""
         self._held: dict[str, frozenset[str]] = {}
         self._switching: dict[str, bool] = {}
-        self._without_graph: dict[str, frozenset[str]] = {}
+        self._without_graph: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._rows: tuple[str, list[int]] = ("", [])
         self._roots: dict[str, tuple[str, ...]] = {}
 
@@ -147,17 +157,13 @@ class Project:
             self._rows = (filename, self.words.rows_in(self.files.data(filename)))
         return self._rows[1]
 
-    def worth_walking(self, space: Space) -> Callable[[ast.AST], bool]:
+    def worth_walking(self, space: Space) -> Callable[[Any], bool]:
         """Whether a definition in a file is to be walked though nobody calls it: a word stands in its rows."""
         if self.words is None:
             return lambda node: True
         rows = self.rows_of_words(space.filename)
 
-        def holds(node: Any) -> bool:
-            body = space.bodies.get(node.lineno)
-            return any_within(rows, node.lineno, node.end_lineno if body is None else body.last_row)
-
-        return holds
+        return lambda node: any_within(rows, node.lineno, space.last_row(node))
 
     def data(self, filename: str) -> bytes:
         """The bytes of a file; empty when it cannot be read."""
@@ -172,15 +178,18 @@ class Project:
 
         folder = _folder(filename)
         if folder not in self._without_graph:
-            texts = []
+            texts, beside = [], []
             for one in (folder, os.path.dirname(folder)):
                 names = sorted(name for name in self.files.names_in(one) if name.endswith(".py"))
-                for data in (self.data(os.path.join(one, name)) for name in names[:_MOST_BESIDE]):
-                    if any(mark in data for mark in MARKS):
-                        texts.append(data.decode("utf-8", "replace"))
-            self._without_graph[folder] = called_without_graph(texts)
+                beside += [os.path.join(one, name) for name in names[:_MOST_BESIDE]]
+            for data in map(self.data, beside):
+                if any(mark in data for mark in MARKS):
+                    texts.append(data.decode("utf-8", "replace"))
+            self._without_graph[folder] = called_without_graph(texts), frozenset(beside)
+        in_folder, read = self._without_graph[folder]
+        self._beside[filename] = read
         own = self.data(filename).decode("utf-8", "replace")  # calls of calls may lead through it
-        return called_without_graph([own], self._without_graph[folder])
+        return called_without_graph([own], in_folder)
 
     def switches_modes(self, filename: str) -> bool:
         """Whether a file may switch a mode of torch when it is imported."""
@@ -213,7 +222,21 @@ class Project:
         key = (_folder(importer) + "\0" * level, dotted)
         if key not in self._found:
             self._found[key] = self._look_for(dotted, importer, level)
-        return self._found[key]
+        found = self._found[key]
+        if found is not None:
+            self._imports.setdefault(importer, set()).add(found)
+        return found
+
+    def behind(self, filename: str) -> set[str]:
+        """The files that what is said of a file depends on: itself, what it imports, and where it may be called."""
+        depends = {filename, *self._beside.get(filename, ())}
+        waiting = [filename]
+        while waiting:
+            for found in self._imports.get(waiting.pop(), ()):
+                if found not in depends:
+                    depends.add(found)
+                    waiting.append(found)
+        return depends
 
     def shadows_library(self, dotted: str, importer: str) -> bool:
         """Whether a script's own folder holds a file of a library's name, which then is what it imports."""

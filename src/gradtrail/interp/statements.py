@@ -103,8 +103,18 @@ _WITHOUT_EFFECT = frozenset("detach to cuda cpu float double half bfloat16 clone
 """Methods of tensors whose only effect is their result."""
 
 
-def _names_rebound_in_vain(loop: ast.For) -> list[ast.Assign]:
-    """In a loop over parameters: `p = p - step`, after which the round does not look at `p` any more."""
+def _names_rebound_in_vain(loop: Any) -> list[ast.Assign]:
+    """In a loop over parameters: `p = p - step`, after which the round does not look at `p` any more.
+
+    Remembered on the loop's node.
+    """
+    known: list[ast.Assign] | None = getattr(loop, "gradtrail_in_vain", None)
+    if known is None:
+        known = loop.gradtrail_in_vain = _rebound_in_vain(loop)
+    return known
+
+
+def _rebound_in_vain(loop: ast.For) -> list[ast.Assign]:
     over_parameters = any(
         type(part) is ast.Call and type(part.func) is ast.Attribute and part.func.attr in _GIVE_PARAMETERS
         for part in ast.walk(loop.iter)

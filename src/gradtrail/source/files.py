@@ -35,7 +35,7 @@ class SourceFiles:
     A file that is asked for and cannot be read is remembered as such: it is tried once.
     """
 
-    __slots__ = ("_given", "_known", "_notebooks", "_parsed")
+    __slots__ = ("_given", "_known", "_notebooks", "_parsed", "_size")
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         """`given` maps the names of files that are not on the disk to what they say."""
@@ -44,6 +44,8 @@ class SourceFiles:
         self._notebooks: dict[str, bytes] = {}
         self._parsed: dict[str, int] = {}
         """The size of each file whose tree is kept, those that were asked for last at the end."""
+        self._size = 0
+        """The sum of these."""
         for filename, content in (given or {}).items():
             self.add(filename, content.encode("utf-8"))
 
@@ -87,8 +89,9 @@ class SourceFiles:
             self._known[filename] = known
         if isinstance(known, Unreadable):
             raise known
-        self._parsed.pop(filename, None)
-        self._parsed[filename] = len(known.data)
+        size = len(known.data)
+        self._size += size - self._parsed.pop(filename, 0)
+        self._parsed[filename] = size
         return known
 
     def get(self, filename: str) -> SourceText | None:
@@ -97,6 +100,12 @@ class SourceFiles:
             return self.read(filename)
         except Unreadable:
             return None
+
+    def know(self, filename: str) -> None:
+        """Read a file that is known to be plain Python, and parse it when somebody asks for its tree."""
+        if filename not in self._known:
+            with suppress(Unreadable):
+                self._known[filename] = reading.from_data(filename, reading.read_data(filename))
 
     def exists(self, filename: str) -> bool:
         """Whether there is such a file, on the disk or among those that were given."""
@@ -115,12 +124,9 @@ class SourceFiles:
 
         A tree takes some fifty times the memory of its text. It is parsed again when asked for again.
         """
-        total = sum(self._parsed.values())
-        for filename, size in list(self._parsed.items()):
-            if total <= kept:
-                return
-            total -= size
-            del self._parsed[filename]
+        while self._size > kept and self._parsed:
+            filename = next(iter(self._parsed))
+            self._size -= self._parsed.pop(filename)
             source = self._known[filename]
             if isinstance(source, SourceText):
                 source.let_go_of_tree()

@@ -74,8 +74,9 @@ def outline(code: str, wanted: Wanted) -> Outline:
             last = len(code) if dedented is None else dedented.start()
             head = code.count("\n", start, first)
             rows = code.count("\n", first, last)
-            if last - first > _SMALL and not wanted(row, row + head + rows) and _is_whole(code, first, last):
-                bodies[row] = Body(row + head, row + head + rows, first, last)
+            last_row = row + head + rows - code.endswith("\n", first, last)
+            if last - first > _SMALL and not wanted(row, last_row) and _is_whole(code, first, last):
+                bodies[row] = Body(row + head, last_row, first, last)
                 pieces += code[done : header.end(1)], " ...\n", "\n" * rows
                 done = last
         definition = _DEFINITION.search(code, last)

@@ -101,11 +101,9 @@ class GradModeNotEntered(Rule):
 
     name = "grad-mode-not-entered"
     severity = "warning"
-    words = (
-        Word(
-            rb"(?:no_grad|enable_grad|inference_mode)\(",
-            row=rb"^[ \t]*[\w.]*\b(?:no_grad|enable_grad|inference_mode)\(",
-        ),
+    words = tuple(
+        Word(rb"%b\(" % mode, row=rb"^[ \t]*[\w.]*\b%b\(" % mode)
+        for mode in (b"no_grad", b"enable_grad", b"inference_mode")
     )
     hears = ("mode-dropped",)
     examples = (
