@@ -17,6 +17,7 @@ from gradtrail.interp.events import Event
 from gradtrail.interp.journal import Journal
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.static import Static
+from gradtrail.runtime.torch_compat import TORCH
 from gradtrail.runtime.user_code import file_of
 from gradtrail.source.place import Place
 
@@ -51,8 +52,15 @@ def merged(
             by_both.add(id(same[0]))
             yield same[0]
     for found, event in told:
-        if id(found) not in by_both and visited.has_run(found.place) and not speaks_against(event):
+        if id(found) in by_both or not visited.has_run(found.place):
+            continue
+        if not speaks_against(event) and not _is_only_elsewhere(event):
             yield found
+
+
+def _is_only_elsewhere(event: Event) -> bool:
+    """Whether what is told holds off the CPU alone, and this machine has nothing else."""
+    return bool(event.fields.get("off_cpu")) and not TORCH.has_accelerator
 
 
 def _is_same(one: Diagnostic, other: Diagnostic) -> bool:

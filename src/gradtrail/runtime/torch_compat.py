@@ -44,6 +44,12 @@ class Torch:
         return module is not None and issubclass(type(value), module.optim.Optimizer)
 
     @cached_property
+    def has_accelerator(self) -> bool:
+        """Whether the machine has a device beside its CPU. `torch.accelerator` is there from 2.6 on."""
+        known = getattr(self.module, "accelerator", None) or self.module.cuda
+        return bool(known.is_available())
+
+    @cached_property
     def sequence_number(self) -> Callable[[], int] | None:
         """The counter of this thread's autograd nodes: the number that the next node gets."""
         try:

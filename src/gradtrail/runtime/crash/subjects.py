@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from gradtrail.runtime import facts
 from gradtrail.runtime.crash.scene import MISSING, Scene
 from gradtrail.runtime.torch_compat import MODIFIED, TORCH, name_of, parents_of, saved_of
 
@@ -29,7 +30,32 @@ Reader = Callable[[Scene], Subject]
 def of(key: str, scene: Scene) -> Subject | None:
     """What a refusal of kind `key` is about; None where that is not known."""
     reader = _READERS.get(key)
-    return reader(scene) if reader is not None else None
+    found = reader(scene) if reader is not None else None
+    if found is not None and found.exact and TORCH.is_tensor(found.value) and not _fits(key, found.value):
+        return None  # the error is about another tensor, which has no name here
+    return found
+
+
+def _fits(key: str, tensor: Any) -> bool:
+    """Whether a tensor is what the refusal is about: of the facts that the law speaks of, none is otherwise."""
+    known = facts.of(tensor)
+    return all(known[name] == wanted for name, wanted in _WANTED.get(key, ()))
+
+
+_WANTED: dict[str, tuple[tuple[str, str], ...]] = {
+    "non-leaf-optimizer": (("leaf", "no"),),
+    "numpy-requires-grad": (("requires", "yes"),),
+    "leaf-in-place": (("leaf", "yes"), ("requires", "yes")),
+    "leaf-view-in-place": (("leaf", "no"), ("requires", "yes")),
+    "multi-view-in-place": (("leaf", "no"), ("requires", "yes")),
+    "function-view-in-place": (("leaf", "no"), ("requires", "yes")),
+    "backward-no-grad-fn": (("requires", "no"),),
+    "backward-twice": (("requires", "yes"),),
+    "flag-of-non-leaf": (("leaf", "no"),),
+    "retain-grad-of-untracked": (("requires", "no"),),
+    "hook-of-untracked": (("requires", "no"),),
+}
+"""What holds of the tensor that a refusal is about."""
 
 
 def _named(scene: Scene, value: Any, code: str, **fields: Any) -> Subject:
@@ -173,7 +199,7 @@ def _modified(scene: Scene) -> Subject:
     root = _root(scene)
     for node, memory in _saved(root.value, MODIFIED):
         for name, tensor in scene.names.in_memory(memory):
-            return Subject(tensor, name, {"op": node})
+            return Subject(tensor, name, {"op": node}, exact=False)  # a view of it may have been kept
     return Subject(MISSING, "", {})
 
 
