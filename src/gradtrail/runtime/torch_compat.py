@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -61,7 +62,31 @@ class Torch:
 
     def quietly(self) -> Any:
         """A context in which what we ask of tensors is seen by no mode and no subclass of the program's."""
-        return self.module._C.DisableTorchFunction()
+        unseen = self.module._C.DisableTorchFunction()
+        if not self._dispatch_modes():
+            return unseen
+        return _both(unseen, self._without_dispatch_modes())
+
+    @cached_property
+    def _dispatch_modes(self) -> Callable[[], int]:
+        """How many modes of the program's see what is dispatched."""
+        counter: Callable[[], int] = getattr(self.module._C, "_len_torch_dispatch_stack", lambda: 0)
+        return counter
+
+    @cached_property
+    def _without_dispatch_modes(self) -> Callable[[], AbstractContextManager[Any]]:
+        try:
+            from torch.utils._python_dispatch import _disable_current_modes
+        except ImportError:
+            return nullcontext
+        without: Callable[[], AbstractContextManager[Any]] = _disable_current_modes
+        return without
+
+
+@contextmanager
+def _both(one: AbstractContextManager[Any], other: AbstractContextManager[Any]) -> Iterator[None]:
+    with one, other:
+        yield
 
 
 TORCH = Torch()

@@ -91,14 +91,15 @@ def _explain_one(error: BaseException, known: Known) -> Explained | None:
         return None
     rules = _rules(law.key)
     names = {rule.name for rule in rules}
-    subject = subjects.of(law.key, scene) if place is not None and TORCH.module is not None else None
+    here = place is not None and not rows and TORCH.module is not None
+    subject = subjects.of(law.key, scene) if here else None
     differs = ""
-    found = _static_finding(law.key, names, rows or scene.rows, place, known.static)
+    found = _static_finding(law.key, names, [*rows, *scene.rows], place, known.static)
     if found is not None:
         differs = _difference(found[1], subject)
         if not differs:
             return Explained(_as_raised(found[0]), law, "static")
-    if place is None:
+    if place is None or rows:
         place = Place(*rows[0])
     live = _live(law, rules, subject, place, known)
     if live is not None:
@@ -227,6 +228,8 @@ def _is_whole(found: Diagnostic) -> bool:
 def _law_alone(law: Message, error: BaseException, place: Place, names: set[str]) -> Diagnostic:
     """The refusal, its place and its law."""
     said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+    if law.piece and law.piece not in said:
+        said = f"{law.error}: ... {law.piece} ..."
     label = text("{error}", error=said)
     return Diagnostic(
         min(names, default=law.key),
