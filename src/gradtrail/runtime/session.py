@@ -19,7 +19,7 @@ from gradtrail.runtime.on_import import when_imported
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.recorder import Recorder, recorder
 from gradtrail.runtime.recorder.form import Line
-from gradtrail.runtime.silent import Visited, heard, merged
+from gradtrail.runtime.silent import Told, Visited, heard, merged
 from gradtrail.runtime.static import Look, Static
 from gradtrail.runtime.torch_compat import TORCH, number_of
 
@@ -52,6 +52,8 @@ class Session:
         self.static = Static(main) if look is None else Static(main, look)
         self.sources = Sources()
         self.explained: list[Explained] = []
+        self.silent: list[Told] = []
+        """What is silent, and what the run denies of it, once the program has come to its end."""
         self._events: list[Event] = []
         self._found: dict[Identity, Diagnostic] = {}
         self._told: set[Identity] = set()
@@ -101,8 +103,10 @@ class Session:
             return
         visited = Visited(None if self.recorder is None else self.recorder.visited, self.sources)
         against = (lambda event: False) if self._hooks is None else self._hooks.speaks_against
-        for finding in merged(heard(self._events), self.static, visited, against):
-            self.add(finding)
+        for told in merged(heard(self._events), self.static, visited, against):
+            self.silent.append(told)
+            if told.by != "against":
+                self.add(told.finding)
 
     def _line_of(self, node: object) -> Line | None:
         """The line that made a node of the graph, where it was recorded."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
+from typing import NamedTuple
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.engine import Chosen
@@ -35,27 +36,33 @@ def heard(events: Iterable[Event]) -> list[Diagnostic]:
     return found
 
 
+class Told(NamedTuple):
+    """A fault, and who knows of it: "both", "live", "source"; or "against" for one of the source that the run denies."""
+
+    finding: Diagnostic
+    by: str
+
+
 def merged(
     live: Iterable[Diagnostic],
     static: Static,
     visited: Visited,
     speaks_against: SpeaksAgainst = lambda event: False,
-) -> Iterator[Diagnostic]:
-    """All silent faults of a program, each once."""
+) -> Iterator[Told]:
+    """All silent faults of a program, each once, and what the run denies."""
     told = list(static.silent())
     by_both: set[int] = set()
     for finding in live:
         same = next((one for one in told if _is_same(one[0], finding)), None)
         if same is None:
-            yield finding
+            yield Told(finding, "live")
         elif id(same[0]) not in by_both:
             by_both.add(id(same[0]))
-            yield same[0]
+            yield Told(same[0], "both")
     for found, event in told:
-        if id(found) in by_both or not visited.has_run(found.place):
+        if id(found) in by_both or not visited.has_run(found.place) or _is_only_elsewhere(event):
             continue
-        if not speaks_against(event) and not _is_only_elsewhere(event):
-            yield found
+        yield Told(found, "against" if speaks_against(event) else "source")
 
 
 def _is_only_elsewhere(event: Event) -> bool:
