@@ -426,7 +426,7 @@ class _Run:
                 findings.append(self._with_fixes(found))
         names = {filename, *(place.filename for one in findings for place in _places(one))}
         sources = {name: self.sources.get(name) for name in names}
-        if any(one is None or one.cells is not None or one.is_repaired for one in sources.values()):
+        if any(one is None or one.is_repaired for one in sources.values()):
             return None
         own = sources[filename]
         return Looked(
