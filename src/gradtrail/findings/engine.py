@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from gradtrail.source.text import SourceText
 
 FEWEST_TO_SHARE = 40
-"""Fewer files one process looks at sooner than several, each of which has to follow the imports they share."""
+FEWEST_TO_SHARE_BY_WORDS = 500
+"""Fewer files one process looks at sooner than several, each of which has to follow the imports they share. Where the
+words of the rules choose what is walked, a file takes a few milliseconds."""
 
 FEW_FILES = 100
 """Up to so many files every one that says `torch` is walked whole. Beyond, the words of the rules choose the
@@ -285,7 +287,8 @@ class _Run:
                 if looked is not None:
                     self._known[filename] = looked
         left = [filename for filename in filenames if filename not in self._known]
-        number = 1 if processes is None or len(left) < FEWEST_TO_SHARE else processes()
+        fewest = FEWEST_TO_SHARE if self.words is None else FEWEST_TO_SHARE_BY_WORDS
+        number = 1 if processes is None or len(left) < fewest else processes()
         if number < 2:
             return
         from gradtrail.findings.looked import Told, decoded
@@ -432,7 +435,7 @@ class _Run:
                 findings.append(self._with_fixes(found))
         names = {filename, *(place.filename for one in findings for place in _places(one))}
         sources = {name: self.sources.get(name) for name in names}
-        if any(one is None or one.cells is not None or one.is_repaired for one in sources.values()):
+        if any(one is None or one.is_repaired for one in sources.values()):
             return None
         own = sources[filename]
         return Looked(

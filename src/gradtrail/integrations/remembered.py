@@ -34,7 +34,10 @@ _ASKED = ("GRADTRAIL_EVERYTHING", "NO_COLOR", "FORCE_COLOR", "TERM", "VIRTUAL_EN
 _NEVER = ("GRADTRAIL_DEBUG", "GRADTRAIL_STRICT")
 _NOT_REPEATED = ("-", "--fix", "--unsafe-fixes", "--diff", "--no-cache")
 
-_ASKS = {"os.listdir": "listed", "gradtrail.exists": "asked"}
+_ASKS = {"gradtrail.listed": "listed", "gradtrail.exists": "asked"}
+"""What `source.files` lets be heard when the answer, and not a whole folder or file, is what counts."""
+
+_HEARD = frozenset(("open", "os.listdir", "os.scandir", *_ASKS))
 
 ABSENT = "- -"
 """The stamp of a path at which there is nothing."""
@@ -96,7 +99,7 @@ class Memory:
         return os.path.join(self._own, f"{name}-{_number(self._key):016x}.json")
 
     def _hear(self, event: str, given: tuple[Any, ...]) -> None:
-        if not self._watches or event not in ("open", "os.listdir", "os.scandir", "gradtrail.exists"):
+        if not self._watches or event not in _HEARD:
             return
         path = given[0] if given else None
         if type(path) is not str or path.endswith(".pyc") or len(self.seen) > _MOST_PATHS:

@@ -16,6 +16,7 @@ from typing import Any
 
 from gradtrail.findings.looked import Looked, decoded, encoded
 from gradtrail.integrations.remembered import ABSENT, Memory, is_fresh, stamp_of, write
+from gradtrail.source.files import SUFFIXES
 
 _FORM = "gradtrail files 1"
 _MOST_FOR_ALL = 20_000
@@ -78,7 +79,7 @@ class RememberedFiles:
         for path, how in self._memory.asked.items():
             self._for_all[path] = [how, _answer(how, path)]
         for path, stamp in seen.items():
-            if path not in self._memory.asked and not path.endswith(".py") and not os.path.isdir(path):
+            if path not in self._memory.asked and not path.endswith(SUFFIXES) and not os.path.isdir(path):
                 self._for_all[path] = ["read", stamp]
         if any(how == "read" and is_fresh(answer, now) for how, answer in self._for_all.values()):
             return

@@ -102,7 +102,7 @@ class SourceFiles:
             return None
 
     def know(self, filename: str) -> None:
-        """Read a file that is known to be plain Python, and parse it when somebody asks for its tree."""
+        """Read a file that is known to parse as it stands; it is parsed when somebody asks for its tree."""
         if filename not in self._known:
             with suppress(Unreadable):
                 self._known[filename] = reading.from_data(filename, reading.read_data(filename))
@@ -115,6 +115,7 @@ class SourceFiles:
         """The names of the files and folders in a folder, on the disk or among those that were given."""
         inside = os.path.join(folder, "")
         names = {name[len(inside) :].partition(os.sep)[0] for name in self._given if name.startswith(inside)}
+        sys.audit("gradtrail.listed", folder)
         with suppress(OSError, ValueError):
             names.update(os.listdir(folder))
         return frozenset(names)
