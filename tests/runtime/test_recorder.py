@@ -49,10 +49,10 @@ def without_another_tracer() -> Iterator[None]:
     sys.settrace(before)
 
 
-def recorded(source: str, folder: Path, **names: Any) -> tuple[dict[str, Any], Any]:
+def recorded(source: str, folder: Path, full: bool = False, **names: Any) -> tuple[dict[str, Any], Any]:
     """The names of a program that has run under the recorder, and the recorder."""
     counter = new_counter()
-    mine = recorder(counter)
+    mine = recorder(counter, full)
     path = folder / "program.py"
     path.write_text(source, encoding="utf-8")
     space: dict[str, Any] = {"make": counter.make, "made": {}, "recorder": mine, **names}
@@ -157,6 +157,31 @@ made['main'] = make()
     assert space["made"]["thread"] == 4
     line = mine.line_of(space["made"]["main"])
     assert line is not None and line[1] == 11
+
+
+CALLS = """\
+def inner():
+    made['deep'] = make()
+
+def outer():
+    inner()
+    made['after'] = make()
+
+outer()
+made['top'] = make()
+"""
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_the_calls_that_lead_to_a_line_are_kept_when_asked_for(full: bool, tmp_path: Path) -> None:
+    space, mine = recorded(CALLS, tmp_path, full)
+    found = {
+        name: [row for code, row in mine.callers_of(number) if code.co_filename.endswith("program.py")]
+        for name, number in space["made"].items()
+    }
+    assert found == (
+        {"deep": [8, 5], "after": [8], "top": []} if full else {"deep": [], "after": [], "top": []}
+    )
 
 
 def test_what_came_before_or_after_is_not_known(tmp_path: Path) -> None:

@@ -19,19 +19,23 @@ from gradtrail.runtime.user_code import Station, innermost_users
 def install(
     *,
     steps: int = STEPS,
+    full: bool = False,
     output_format: str = "terminal",
     output_file: str | None = None,
     color: str = "auto",
 ) -> None:
     """Observe this program from here on, as `gradtrail run` does; once is enough, further calls change nothing.
 
-    `steps` is how many steps of each optimizer are watched, 0 for none: then only what is raised is explained.
+    `steps` is how many steps of each optimizer are watched, 0 for none: then only what is raised is explained. With `full`
+    every line is recorded to the end, with the calls that lead to it, which is slower.
     `output_format` is "terminal", "concise", "json" or "markdown", and `output_file` where the report goes in place of standard
     error. In IPython and Jupyter the explanation stands under the traceback.
     """
     if observers:
         return
-    observer = Observer(_options(steps, output_format, output_file, color), _main_file())
+    options = _options(steps, output_format, output_file, color)
+    options.full = full
+    observer = Observer(options, _main_file())
     observers.append(observer)
     _Hooked(observer).take()
     observer.begin()

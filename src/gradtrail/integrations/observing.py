@@ -23,6 +23,7 @@ class Options:
         self.output_file: str | None = None
         self.color = "auto"
         self.steps = STEPS
+        self.full = False
 
 
 class Observer:
@@ -37,7 +38,7 @@ class Observer:
     def __init__(self, options: Options, main: str | None) -> None:
         self.quiet = False
         self.options = options
-        self.session = Session(main, options.steps, self.complain, _look)
+        self.session = Session(main, options.steps, self.complain, _look, options.full)
         self._file = None if options.output_file is None else os.path.abspath(options.output_file)
         self._folder = current_folder()
         self._before: Any = None

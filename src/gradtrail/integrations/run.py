@@ -123,4 +123,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help=say("watch the first N steps of each optimizer ({usual} by default)", usual=STEPS),
     )
+    made.add_argument(
+        "--full",
+        action="store_true",
+        help=say("record every line to the end, with the calls that lead to it"),
+    )
     return made

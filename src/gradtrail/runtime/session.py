@@ -34,7 +34,8 @@ Failed = Callable[[Exception], None]
 class Session:
     """What is found while a program runs. `main` is the file that it was started from, where there is one.
 
-    `steps` is how many steps of each optimizer are watched. Threads may report at the same time. A forked child has a
+    `steps` is how many steps of each optimizer are watched; with `full` lines are recorded to the end, with the calls
+    that lead to them. Threads may report at the same time. A forked child has a
     session of its own: `is_ours` is False there.
     """
 
@@ -44,7 +45,9 @@ class Session:
         steps: int = STEPS,
         failed: Failed = lambda wrong: None,
         look: Look | None = None,
+        full: bool = False,
     ) -> None:
+        self._full = full
         self._steps = steps
         self._failed = failed
         self.recorder: Recorder | None = None
@@ -81,7 +84,7 @@ class Session:
             return
         try:
             if TORCH.sequence_number is not None:
-                self.recorder = recorder(TORCH.sequence_number)
+                self.recorder = recorder(TORCH.sequence_number, self._full)
                 self.recorder.start()
             training = Training()
             scope = Scope(training, self.sources, self._events.append, self.trail_of, self._line_of)
@@ -91,7 +94,7 @@ class Session:
             self._failed(wrong)
 
     def _enough(self) -> None:
-        if self.recorder is not None:
+        if self.recorder is not None and not self._full:
             self.recorder.stop()
 
     def ended(self) -> None:

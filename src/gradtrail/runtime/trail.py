@@ -25,13 +25,14 @@ _FURTHEST = 500
 
 
 def of(tensor: Any, recorder: Recorder | None, sources: Sources) -> tuple[Step, ...]:
-    """The steps of a live tensor, from its leaf to itself, as far as their lines were recorded."""
+    """The steps of a live tensor, from its leaf to itself, as far as their lines were recorded, each place once."""
     if recorder is None or not TORCH.is_tensor(tensor):
         return ()
     with TORCH.quietly():
         node = tensor.grad_fn
     steps = [found for one in reversed(list(_way(node))) for found in step(one, recorder, sources)]
-    return tuple(shortened(steps, LONGEST))
+    once = {(step.place, step.kind): step for step in steps}
+    return tuple(shortened(list(once.values()), LONGEST))
 
 
 def _way(node: Any) -> Iterator[Any]:
@@ -49,6 +50,12 @@ def step(node: Any, recorder: Recorder, sources: Sources) -> Iterator[Step]:
     line = recorder.line_of(number) if number is not None else None
     if line is None:
         return
+    for caller, at in recorder.callers_of(number or 0):
+        statement = sources.statement(file_of(caller), at)
+        source = sources.get(file_of(caller))
+        if statement is not None and source is not None:
+            called = source.place(statement)
+            yield Step(called, "call", text(SENTENCES["call-of-nameless"]), number or 0)
     code, row = line
     place, operation = _expression(file_of(code), row, name_of(node), sources)
     yield Step(place, "computed", text(SENTENCES["computed"], op=operation), number or 0)

@@ -11,18 +11,19 @@ import sys
 from gradtrail.runtime.recorder.form import Counter, Recorder
 
 
-def recorder(counter: Counter) -> Recorder:
+def recorder(counter: Counter, full: bool = False) -> Recorder:
     """The recorder for this Python: by `sys.monitoring` from 3.12 on, by `sys.settrace` before.
 
-    `counter` gives the number that the next node of this thread will get.
+    `counter` gives the number that the next node of this thread will get. With `full` the calls that lead to each line
+    are kept too.
     """
     if sys.version_info >= (3, 12):
         from gradtrail.runtime.recorder.by_monitoring import ByMonitoring
 
-        return ByMonitoring(counter)
+        return ByMonitoring(counter, full)
     from gradtrail.runtime.recorder.by_tracing import ByTracing
 
-    return ByTracing(counter)
+    return ByTracing(counter, full)
 
 
 __all__ = ["Counter", "Recorder", "recorder"]
