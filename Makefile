@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test check format index catalogues site clean
+.PHONY: demo test test-recorder check format index catalogues site clean
 
 # What gradtrail says of the programs in examples/ (findings are expected there: status 1 is a success), what a pasted
 # error means, and the table of what people ask about.
@@ -14,6 +14,14 @@ demo: .venv/installed
 
 test: .venv/installed-test
 	$(BIN)/python -m pytest -n auto
+
+# The recorder and all that a run tells, with another Python and its own torch: `make PYTHON=python3.12 test-recorder`. From 3.12 on
+# lines are watched in another way. (The torch of PyPI for a Python newer than 3.11 may be a build of several gigabytes.)
+test-recorder:
+	$(PYTHON) -m venv .venv-recorder
+	.venv-recorder/bin/python -m pip install --quiet --disable-pip-version-check --editable . torch numpy matplotlib pytest
+	.venv-recorder/bin/python -m pytest tests/runtime
+	.venv-recorder/bin/python benchmarks/overhead.py
 
 # Form, types, and what may import what.
 check: .venv/installed-dev
@@ -40,7 +48,7 @@ site: .venv/installed-test
 	$(BIN)/python scripts/make_site.py
 
 clean:
-	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-recorder build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/made:
 	$(PYTHON) -m venv .venv
