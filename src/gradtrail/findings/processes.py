@@ -19,7 +19,7 @@ _BLOCK = 16
 
 
 def there_may_be(asked: int | None = None) -> int:
-    """How many processes may work at once: those `asked` for, or as many as this machine runs."""
+    """How many processes may work at once: those `asked` for, or as many as this machine has processors at rest."""
     if not hasattr(os, "fork") or sys.platform == "darwin":
         return 1
     threads = sys.modules.get("threading")
@@ -28,9 +28,10 @@ def there_may_be(asked: int | None = None) -> int:
     if asked is not None:
         return min(asked, MOST)
     try:
-        return min(len(os.sched_getaffinity(0)), MOST)
+        here, busy = len(os.sched_getaffinity(0)), os.getloadavg()[0]
     except (AttributeError, OSError):
-        return min(os.cpu_count() or 1, MOST)
+        here, busy = os.cpu_count() or 1, 0.0
+    return max(1, min(here - round(busy), MOST))
 
 
 def shared_out(filenames: Sequence[str], processes: int, look: Callable[[list[str]], Any]) -> list[Any]:

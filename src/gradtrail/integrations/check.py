@@ -146,7 +146,7 @@ def run(arguments: Sequence[str], memory: Memory | None = None, own_process: boo
 
 
 def _processes() -> int:
-    """How many processes may look at files at once: `GRADTRAIL_PROCESSES`, or as many as this machine runs."""
+    """How many processes may look at files at once: `GRADTRAIL_PROCESSES`, or as many as have a processor."""
     if os.environ.get("GRADTRAIL_DEBUG") or os.environ.get("GRADTRAIL_STRICT"):
         return 1  # what goes wrong is to show where it does
     from gradtrail.findings.processes import there_may_be
