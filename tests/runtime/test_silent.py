@@ -110,9 +110,47 @@ WRONG = {
             meter.values.append(loss)
         """,
     ),
+    "a head that is replaced after the optimizer was made": (
+        "parameter-outside-optimizer",
+        """
+        opt = torch.optim.Adam(net.parameters())
+        net[2] = nn.Linear(4, 2)  # here
+        for x in data:
+            opt.zero_grad()
+            net(x).pow(2).mean().backward()
+            opt.step()
+        """,
+    ),
 }
 
 RIGHT = {
+    "a part that comes later, and is handed over": """
+        opt = torch.optim.Adam(net.parameters())
+        net.append(nn.Linear(1, 1))
+        opt.add_param_group({"params": net[3].parameters()})
+        for x in data:
+            opt.zero_grad()
+            net(x).pow(2).mean().backward()
+            opt.step()
+        """,
+    "a part that comes later, with an optimizer of its own": """
+        opt = torch.optim.Adam(net.parameters())
+        net.append(nn.Linear(1, 1))
+        other = torch.optim.Adam(net[3].parameters())
+        for x in data:
+            opt.zero_grad()
+            other.zero_grad()
+            net(x).pow(2).mean().backward()
+            opt.step()
+            other.step()
+        """,
+    "a part that is left to itself on purpose": """
+        opt = torch.optim.Adam(net[2].parameters())
+        for x in data:
+            net.zero_grad()
+            net(x).pow(2).mean().backward()
+            opt.step()
+        """,
     "an ordinary training": """
         opt = torch.optim.Adam(net.parameters())
         total, history = 0.0, []

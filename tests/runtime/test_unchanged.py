@@ -276,6 +276,7 @@ def torch_as_it_is() -> list[int]:
         id(torch.autograd.backward),
         id(torch.autograd.grad),
         len(module._global_forward_pre_hooks),
+        len(module._global_parameter_registration_hooks),
         len(optimizer._global_optimizer_pre_hooks),
         len(optimizer._global_optimizer_post_hooks),
     ]

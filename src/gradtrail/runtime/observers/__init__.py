@@ -9,6 +9,7 @@ from gradtrail.runtime.observers.form import Detector, Scope
 from gradtrail.runtime.observers.gradients import Gradients
 from gradtrail.runtime.observers.idle_optimizers import IdleOptimizers
 from gradtrail.runtime.observers.kept_graphs import KeptGraphs
+from gradtrail.runtime.observers.late_parameters import LateParameters
 from gradtrail.runtime.observers.remade_optimizers import RemadeOptimizers
 from gradtrail.runtime.observers.stale_gradients import StaleGradients
 
@@ -17,6 +18,7 @@ DETECTORS: tuple[type[Detector], ...] = (
     IdleOptimizers,
     RemadeOptimizers,
     KeptGraphs,
+    LateParameters,
     Gradients,
 )
 

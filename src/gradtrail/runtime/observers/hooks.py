@@ -62,6 +62,7 @@ class Hooks:
             optimizer.register_optimizer_step_pre_hook(self._before_step),
             optimizer.register_optimizer_step_post_hook(self._after_step),
             module.register_module_forward_pre_hook(self._called),
+            module.register_module_parameter_registration_hook(self._registered),
         ]
         self._wrap(torch.optim.Optimizer, "__init__", self._making)
         self._wrap(torch.autograd, "backward", self._running_backward)
@@ -127,6 +128,11 @@ class Hooks:
             return result
 
         return backward
+
+    def _registered(self, module: Any, name: str, parameter: Any) -> None:
+        if parameter is not None and TORCH.is_tensor(parameter):
+            when = self._now()
+            self._training.born(parameter, when.number, when.spot())
 
     def _called(self, module: Any, args: Any) -> None:
         self._training.modules.add(module)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradtrail.runtime.observers.form import Spot
 
 
 class Training:
@@ -16,10 +19,23 @@ class Training:
         self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
         self.steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         """How many steps each optimizer has made."""
+        self._born: dict[int, tuple[weakref.ref[Any], int, Spot | None]] = {}
         self.backwards = 0
         """How often `backward` has run."""
         self.grads = 0
         """How often `torch.autograd.grad` has."""
+
+    def born(self, parameter: Any, number: int, spot: Spot | None) -> None:
+        """A parameter is registered, at this number in the order of things."""
+        key = id(parameter)
+        self._born.setdefault(
+            key, (weakref.ref(parameter, lambda gone: self._born.pop(key, None)), number, spot)
+        )
+
+    def born_at(self, parameter: Any) -> tuple[int, Spot | None] | None:
+        """When and where a parameter was first registered; None where that was not seen, as of a copy."""
+        known = self._born.get(id(parameter))
+        return None if known is None or known[0]() is not parameter else known[1:]
 
     def roots(self) -> list[Any]:
         """The modules that are a part of no other one that was seen."""
