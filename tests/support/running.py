@@ -100,14 +100,20 @@ def in_a_child(folder: Path, function: Callable[[], Any]) -> Any:
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
         os.chdir(folder)
+        try:
+            told = json.dumps([function(), ""])
+        except BaseException:
+            told = json.dumps([None, traceback.format_exc()])
         with os.fdopen(writer, "wb") as pipe:
-            pipe.write(json.dumps(function()).encode())
-        os._exit(0)
+            pipe.write(told.encode())
+        os._exit(0)  # the child is no second run of the tests
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         told = pipe.read()
     os.waitpid(child, 0)
-    return json.loads(told) if told else None
+    answer, raised = json.loads(told) if told else (None, "")
+    assert not raised, raised
+    return answer
 
 
 @functools.cache
