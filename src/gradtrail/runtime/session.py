@@ -106,7 +106,7 @@ class Session:
             return
         visited = Visited(None if self.recorder is None else self.recorder.visited, self.sources)
         against = (lambda event: False) if self._hooks is None else self._hooks.speaks_against
-        for told in merged(heard(self._events), self.static, visited, against):
+        for told in merged(heard(self._events, self._failed), self.static, visited, against):
             self.silent.append(told)
             if told.by != "against":
                 self.add(told.finding)

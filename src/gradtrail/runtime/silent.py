@@ -26,13 +26,16 @@ SpeaksAgainst = Callable[[Event], bool]
 """Whether what was seen live shows that an event of the interpreter's did not happen."""
 
 
-def heard(events: Iterable[Event]) -> list[Diagnostic]:
-    """What the rules make of live events."""
+def heard(events: Iterable[Event], failed: Callable[[Exception], None]) -> list[Diagnostic]:
+    """What the rules make of live events. `failed` hears of a rule that an event lacks something for."""
     chosen = Chosen(index().hears, lambda rule: True)
     found: list[Diagnostic] = []
     for event in events:
         for rule in chosen.hearing(event.kind):
-            found.extend(rule.check(event, Journal(event.place.filename)))
+            try:
+                found.extend(rule.check(event, Journal(event.place.filename)))
+            except Exception as wrong:
+                failed(wrong)
     return found
 
 
