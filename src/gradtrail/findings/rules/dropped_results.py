@@ -73,6 +73,27 @@ class DroppedResult(Rule):
             """,
             proof="labels.dtype == torch.int64",
         ),
+        Example(
+            title="of what a function of torch makes of its arguments",
+            bad="""
+                import torch
+
+
+                def merge_heads(weights, values, heads, width):
+                    out = torch.matmul(weights, values)
+                    out.reshape(heads, width)  # error
+                    return out
+            """,
+            good="""
+                import torch
+
+
+                def merge_heads(weights, values, heads, width):
+                    out = torch.matmul(weights, values)
+                    return out.reshape(heads, width)
+            """,
+            proof="merge_heads(torch.ones(6, 2), torch.ones(2), 2, 3).shape == (6,)",
+        ),
     )
     near_misses = (
         NearMiss(
