@@ -5,9 +5,12 @@ What a program itself may call is here: `install`, `watch` and `why`. It is impo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = (
+    False  # not from `typing`: with -m the user's folder comes first in sys.path, where one may lie
+)
 if TYPE_CHECKING:
+    from typing import Any
+
     from gradtrail.integrations.inside import install, watch, why
     from gradtrail.integrations.ipython import load_ipython_extension, unload_ipython_extension
 

@@ -241,3 +241,14 @@ def test_what_cannot_be_run_is_named(arguments: list[str], said: str, folder: Pa
     assert status == 2
     assert out == ""
     assert said in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize("name", ["nt", "ast", "typing", "tokenize", "textwrap", "json", "bisect", "difflib"])
+def test_files_of_the_user_that_are_called_like_pythons(name: str, folder: Path) -> None:
+    """They are the program's to import, and nobody else's."""
+    (folder / f"{name}.py").write_text("raise SystemExit('a file of the user was run')\n")
+    (folder / "train.py").write_text("print('ran')\nraise ValueError\n")
+    status, out, err = ended([*RUN, "train.py"], folder)
+    assert (status, out) == (1, "ran\n"), err
+    status, out, err = ended([sys.executable, "-m", "gradtrail", "check", "--no-cache", "train.py"], folder)
+    assert (status, err) == (0, "")

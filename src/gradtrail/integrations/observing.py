@@ -156,6 +156,10 @@ class Observer:
         )
 
 
+def be_ready() -> None:
+    """Import what a report needs, before a program changes where modules come from: a file beside it may be called `ast.py`."""
+
+
 def _look(filename: str) -> Report:
     """What `gradtrail check` finds in a file, by its settings."""
     from gradtrail.findings.engine import Settings, check_paths

@@ -129,10 +129,10 @@ def take_the_place_of_main(program: Program, arguments: Sequence[str]) -> types.
 
 
 def _first_is_ours() -> bool:
-    """Whether Python has put something first in `sys.path` for us: the folder of the console script, or, for -m, its own."""
+    """Whether Python has put something first in `sys.path` for us: the folder of the console script. For -m it is gone."""
     main = sys.modules[_MAIN]
     if getattr(main, "__spec__", None) is not None:  # python -m gradtrail
-        return bool(sys.path) and os.path.abspath(sys.path[0]) == os.getcwd()
+        return False
     started = getattr(main, "__file__", None)
     here = os.path.dirname(os.path.realpath(started)) if started else None
     return bool(sys.path) and here is not None and os.path.realpath(sys.path[0]) == here
