@@ -359,3 +359,36 @@ def test_the_right_program_is_quiet(title: str, live_only: bool, tmp_path: Path)
     seen = observed(START.lstrip() + dedent(RIGHT[title]), tmp_path, live_only=live_only)
     assert (seen.raised, seen.failed) == ("", [])
     assert seen.findings == []
+
+
+EVALUATES_LATE = """
+opt = torch.optim.Adam(net.parameters())
+
+def train():
+    for x in data:
+        opt.zero_grad()
+        net(x).pow(2).mean().backward()
+        opt.step()
+
+def evaluate():
+    with torch.no_grad():
+        scores = net(data[0])
+        scores.squeeze(1)
+        return scores
+
+train()
+print(evaluate())
+"""
+
+NEVER_CALLED = EVALUATES_LATE.replace("print(evaluate())", "if len(data) > 100:\n    print(evaluate())")
+
+
+@pytest.mark.parametrize(
+    ("source", "steps", "found"),
+    [(EVALUATES_LATE, 3, True), (EVALUATES_LATE, 50, True), (NEVER_CALLED, 50, False)],
+    ids=["after the watched steps", "within them", "never"],
+)
+def test_what_did_not_run_is_not_told(source: str, steps: int, found: bool, tmp_path: Path) -> None:
+    seen = observed(START.lstrip() + source, tmp_path, steps=steps)
+    assert (seen.raised, seen.failed) == ("", [])
+    assert bool(seen.findings) is found

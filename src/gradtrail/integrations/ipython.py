@@ -45,7 +45,7 @@ def attach(shell: Any, observer: Observer) -> None:
         shown = before(*args, **keywords)
         error = sys.exc_info()[1]
         if error is not None and not isinstance(error, (KeyboardInterrupt, SystemExit, SyntaxError)):
-            observer.crashed(error)
+            observer.crashed(error, ends=False)
         return shown
 
     shell.showtraceback = showtraceback

@@ -68,11 +68,12 @@ class Observer:
         except Exception as wrong:
             self.complain(wrong)
 
-    def crashed(self, error: BaseException) -> None:
-        """Tell what an exception is about, after its traceback."""
+    def crashed(self, error: BaseException, ends: bool = True) -> None:
+        """Tell what an exception is about, after its traceback. Unless it `ends` the program, that is observed further."""
         try:
             if self.session.is_ours:
-                self.session.end()
+                if ends:
+                    self.session.end()
                 self.session.crashed(error)
                 self._tell_news()
         except Exception as wrong:
@@ -87,7 +88,7 @@ class Observer:
             )
         self._before(hooked)
         if hooked.exc_value is not None and not isinstance(hooked.exc_value, SystemExit):
-            self.crashed(hooked.exc_value)
+            self.crashed(hooked.exc_value, ends=False)
 
     def _tell_news(self) -> None:
         news = self.session.news()

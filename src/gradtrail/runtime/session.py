@@ -99,12 +99,15 @@ class Session:
 
     def ended(self) -> None:
         """The program has come to its end: what was seen and what is known of its source are put together."""
+        # What runs after the watched steps is not recorded: then nothing says that something has not run.
+        to_the_end = self.recorder is not None and self.recorder.is_on
         if self._hooks is not None:
             self._hooks.program_ended()
         self.end()
         if TORCH.module is None:
             return
-        visited = Visited(None if self.recorder is None else self.recorder.visited, self.sources)
+        codes = self.recorder.visited if self.recorder is not None and to_the_end else None
+        visited = Visited(codes, self.sources)
         against = (lambda event: False) if self._hooks is None else self._hooks.speaks_against
         for told in merged(heard(self._events, self._failed), self.static, visited, against):
             self.silent.append(told)
