@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from gradtrail.findings.engine import Report
 from gradtrail.integrations.output import complain, current_folder, output_width, wants_colour
 from gradtrail.laws.text import say
 from gradtrail.runtime import program
+from gradtrail.runtime.processes import children
+from gradtrail.runtime.processes.words import ENDED, RAISED, Word, hand_over, words
 from gradtrail.runtime.session import STEPS, Session
 from gradtrail.runtime.user_code import PACKAGE
 
@@ -40,29 +44,69 @@ class Observer:
         self.session = Session(main, options.steps, self.complain, _look)
         self._file = None if options.output_file is None else os.path.abspath(options.output_file)
         self._folder = current_folder()
+        self._main = main
         self._before: Any = None
+        self._children: str | None = None
+        self._has_ended = False
 
     def begin(self) -> None:
         """Observe from now on."""
+        self._hook()
+        self._attend()
+        self._write()
+
+    def _hook(self) -> None:
         Observer.running.append(self)
         self._before = threading.excepthook
         threading.excepthook = self._thread_raised
         self.session.begin()
-        self._write()
+
+    def _attend(self) -> None:
+        """Have the children of the program observed too: they write what they have to say into a folder of ours."""
+        if len(Observer.running) > 1:
+            return
+        from tempfile import mkdtemp
+
+        try:
+            self._children = mkdtemp(prefix="gradtrail-")
+        except OSError:
+            return
+        children.attend(
+            {
+                "begin": f"{__name__}:begin_in_child",
+                "folder": self._children,
+                "main": self._main,
+                "steps": self.options.steps,
+            }
+        )
+        program.at_the_very_end(self._very_last)
 
     def leave(self) -> None:
         """Observe no more, and leave what was hooked as it was."""
         self.session.end()
+        self._unhook()
+        self._forget_children()
+
+    def _unhook(self) -> None:
         if self in Observer.running:
             Observer.running.remove(self)
         if threading.excepthook == self._thread_raised:
             threading.excepthook = self._before
 
+    def drop(self) -> None:
+        """In a copy of the process: leave everything to the one that it was copied from."""
+        self._children = None
+        self.session.drop()
+        self._unhook()
+
     def ended(self) -> None:
-        """Tell what is known of a program that has come to its end."""
+        """Tell what is known of a program that has come to its end; once its children have, too."""
         try:
             if self.session.is_ours:
-                self.session.ended()
+                if self._children is not None and not self._has_ended and children.are_running():
+                    self._has_ended = True
+                    return  # Python waits for them, and so do we
+                self.session.ended(self._others())
                 self._tell_news()
         except Exception as wrong:
             self.complain(wrong)
@@ -72,10 +116,29 @@ class Observer:
         try:
             if self.session.is_ours:
                 self.session.end()
-                self.session.crashed(error)
+                self.session.crashed(error, self._others())
                 self._tell_news()
         except Exception as wrong:
             self.complain(wrong)
+
+    def _others(self) -> list[Word]:
+        return [] if self._children is None else list(words(self._children))
+
+    def _very_last(self) -> None:
+        """Everything has ended, the children included."""
+        if self.session.is_ours and self._has_ended:
+            self.ended()
+        self._forget_children()
+
+    def _forget_children(self) -> None:
+        folder, self._children = self._children, None
+        if folder is None or not self.session.is_ours:
+            return
+        children.attend_no_more()
+        with suppress(OSError):
+            for name in os.listdir(folder):
+                os.unlink(os.path.join(folder, name))
+            os.rmdir(folder)
 
     def _thread_raised(self, hooked: threading.ExceptHookArgs) -> None:
         """An exception that ends a thread; the program goes on."""
@@ -153,6 +216,56 @@ class Observer:
                 cause=cause,
             )
         )
+
+
+class InChild(Observer):
+    """Watches a child of the program, and says what is found to the process that reports."""
+
+    def __init__(self, folder: str, main: str | None, steps: int) -> None:
+        options = Options()
+        options.steps = steps
+        super().__init__(options, main)
+        self._listening = folder
+
+    def begin(self) -> None:
+        """Observe from now on, to the end of what the child was started for."""
+        self._hook()
+        children.at_the_end(self._over)
+
+    def _over(self, error: BaseException | None) -> None:
+        behind = None if error is None else children.error_behind(error)
+        try:
+            if behind is not None:
+                self.session.end()
+                self.session.crashed(behind)
+            self._hand_over(ENDED if behind is None else RAISED)
+        except Exception as wrong:
+            self.complain(wrong)
+
+    def _tell_news(self) -> None:
+        """What a thread has raised."""
+        self._hand_over(RAISED)
+
+    def _hand_over(self, how: str) -> None:
+        word = self.session.word(how)
+        if not word.is_empty:
+            hand_over(word, self._listening, str(word.process))
+
+
+def begin_in_child(carried: Mapping[str, Any]) -> None:
+    """Begin to observe this child of the program."""
+    for observer in list(Observer.running):
+        observer.drop()
+    InChild(carried["folder"], carried["main"], carried["steps"]).begin()
+
+
+def _drop_in_copy() -> None:
+    for observer in list(Observer.running):
+        observer.drop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_drop_in_copy)
 
 
 def _look(filename: str) -> Report:

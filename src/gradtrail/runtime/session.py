@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Sequence
 
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.engine import Identity, Report, identity
@@ -17,9 +18,11 @@ from gradtrail.runtime.observers.hooks import Hooks
 from gradtrail.runtime.observers.training import Training
 from gradtrail.runtime.on_import import when_imported
 from gradtrail.runtime.places import Sources
+from gradtrail.runtime.processes import merging
+from gradtrail.runtime.processes.words import ENDED, RAISED, Raised, Word
 from gradtrail.runtime.recorder import Recorder, recorder
 from gradtrail.runtime.recorder.form import Line
-from gradtrail.runtime.silent import Visited, heard, merged
+from gradtrail.runtime.silent import Visited, functions, heard, merged
 from gradtrail.runtime.static import Look, Static
 from gradtrail.runtime.torch_compat import TORCH, number_of
 
@@ -52,6 +55,9 @@ class Session:
         self.static = Static(main) if look is None else Static(main, look)
         self.sources = Sources()
         self.explained: list[Explained] = []
+        self._raised: list[Raised] = []
+        self._raised_at: float | None = None
+        self._training = Training()
         self._events: list[Event] = []
         self._found: dict[Identity, Diagnostic] = {}
         self._told: set[Identity] = set()
@@ -62,6 +68,14 @@ class Session:
     def is_ours(self) -> bool:
         """Whether this is the process that the session began in."""
         return os.getpid() == self._process
+
+    @property
+    def rank(self) -> int | None:
+        """The rank of this process, where it has one."""
+        told = os.environ.get("RANK", "")
+        if self._training.rank is None:
+            self._training.rank = TORCH.rank()
+        return int(told) if self._training.rank is None and told.isdecimal() else self._training.rank
 
     def begin(self) -> None:
         """Observe from now on, or as soon as the program has imported torch."""
@@ -74,6 +88,14 @@ class Session:
         if self.recorder is not None:
             self.recorder.stop()
 
+    def drop(self) -> None:
+        """Observe no more, in a copy of this process: what was found here is told here."""
+        self._steps = 0
+        if self._hooks is not None:
+            self._hooks.drop()
+        if self.recorder is not None:
+            self.recorder.stop()
+
     def _torch_is_there(self) -> None:
         if self._steps <= 0 or TORCH.module is None:
             return
@@ -81,7 +103,7 @@ class Session:
             if TORCH.sequence_number is not None:
                 self.recorder = recorder(TORCH.sequence_number)
                 self.recorder.start()
-            training = Training()
+            training = self._training
             scope = Scope(training, self.sources, self._events.append, self.trail_of, self._line_of)
             self._hooks = Hooks(detectors(scope), training, self._steps, self._enough, self._failed)
             self._hooks.begin()
@@ -92,17 +114,56 @@ class Session:
         if self.recorder is not None:
             self.recorder.stop()
 
-    def ended(self) -> None:
-        """The program has come to its end: what was seen and what is known of its source are put together."""
+    def ended(self, others: Sequence[Word] = ()) -> None:
+        """The program has come to its end: what was seen and what is known of its source are put together.
+
+        `others` is what its other processes say.
+        """
+        self._over()
+        if TORCH.module is None and not others:
+            return
+        words = [self._own(ENDED, silent=heard(self._events)), *others]
+        self._add_raised(words)
+        visited = Visited(_all(words), self.sources)
+        denied = frozenset().union(*(word.denies for word in others))
+
+        def against(finding: Diagnostic, event: Event) -> bool:
+            return identity(finding) in denied or self._speaks_against(event)
+
+        live = [finding for word in words for finding in word.silent]
+        for finding in merged(live, self.static, visited, against):
+            self.add(merging.counted(finding, words, visited.first_row(finding.place)) if others else finding)
+
+    def _over(self) -> None:
         if self._hooks is not None:
             self._hooks.program_ended()
         self.end()
-        if TORCH.module is None:
-            return
-        visited = Visited(None if self.recorder is None else self.recorder.visited, self.sources)
-        against = (lambda event: False) if self._hooks is None else self._hooks.speaks_against
-        for finding in merged(heard(self._events), self.static, visited, against):
-            self.add(finding)
+
+    def _speaks_against(self, event: Event) -> bool:
+        return self._hooks is not None and self._hooks.speaks_against(event)
+
+    def word(self, how: str) -> Word:
+        """What this process has to say to the one that reports, now or at its end.
+
+        Only at the end of a process that trains is the interpreter asked whether anything seen speaks against it.
+        """
+        if how == ENDED:
+            self._over()
+        trains = self._hooks is not None and self._hooks.has_trained
+        denied = (
+            [one for one, event in self.static.silent() if self._speaks_against(event)]
+            if trains and how == ENDED
+            else []
+        )
+        return self._own(how, heard(self._events) if how != RAISED else (), denied)
+
+    def _own(self, how: str, silent: Iterable[Diagnostic] = (), denied: Iterable[Diagnostic] = ()) -> Word:
+        visited: tuple[tuple[str, int], ...] | None = ()
+        if TORCH.module is not None:
+            visited = None if self.recorder is None else tuple(sorted(functions(self.recorder.visited)))
+        with self._lock:
+            raised, when = tuple(self._raised), self._raised_at or time.time()
+        return Word(os.getpid(), self.rank, how, when, visited, raised, tuple(silent), tuple(denied))
 
     def _line_of(self, node: object) -> Line | None:
         """The line that made a node of the graph, where it was recorded."""
@@ -113,13 +174,22 @@ class Session:
         """The way of a live tensor, as far as it was recorded."""
         return trail.of(tensor, self.recorder, self.sources)
 
-    def crashed(self, error: BaseException) -> None:
-        """Find out what an exception is about that nobody caught."""
+    def crashed(self, error: BaseException, others: Sequence[Word] = ()) -> None:
+        """Find out what an exception is about that nobody caught. `others` is what other processes say."""
+        when = time.time()
         explained = explain(error, Known(self.static, self.sources, self.trail_of))
         if explained is not None:
+            one = Raised(explained.diagnostic, explained.by, explained.elsewhere, merging.follows(error))
             with self._lock:
+                self._raised_at = self._raised_at or when
                 self.explained.append(explained)
-            self.add(explained.diagnostic)
+                self._raised.append(one)
+        self._add_raised([self._own(RAISED), *others])
+
+    def _add_raised(self, words: Sequence[Word]) -> None:
+        with self._lock:
+            for finding in merging.raised(words):
+                self._found[identity(finding)] = finding
 
     def add(self, finding: Diagnostic) -> None:
         """Keep a finding; the same one again only counts."""
@@ -139,3 +209,13 @@ class Session:
             new = [finding for key, finding in self._found.items() if key not in self._told]
             self._told.update(self._found)
         return Report(new, [], 1, False, self.sources.files)
+
+
+def _all(words: Sequence[Word]) -> set[tuple[str, int]] | None:
+    """The functions that have run in any process; None where that is not known of one."""
+    ran: set[tuple[str, int]] = set()
+    for word in words:
+        if word.visited is None:
+            return None
+        ran.update(word.visited)
+    return ran

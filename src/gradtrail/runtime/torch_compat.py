@@ -50,6 +50,14 @@ class Torch:
         known = getattr(self.module, "accelerator", None) or self.module.cuda
         return bool(known.is_available())
 
+    def rank(self) -> int | None:
+        """The rank of this process; None where there is no process group, or torch was built without."""
+        distributed: Any = sys.modules.get("torch.distributed")
+        try:
+            return int(distributed.get_rank()) if distributed.is_initialized() else None
+        except (AttributeError, RuntimeError, ValueError):
+            return None
+
     @cached_property
     def sequence_number(self) -> Callable[[], int] | None:
         """The counter of this thread's autograd nodes: the number that the next node gets."""

@@ -80,9 +80,20 @@ class Hooks:
         self._ask("finished")
         self._over()
 
+    def drop(self) -> None:
+        """Hear no more, in a copy of the process, where nothing is told of what this one has seen."""
+        self._detectors = []
+        self._over = lambda: None
+        self.end()
+
     def speaks_against(self, event: Event) -> bool:
         """Whether a detector has seen that something did not happen which the interpreter tells."""
         return any(detector.speaks_against(event) for detector in self._detectors)
+
+    @property
+    def has_trained(self) -> bool:
+        """Whether a backward or a step was seen."""
+        return self._training.backwards > 0 or bool(self._training.steps)
 
     def program_ended(self) -> None:
         """The program is over; what was observed of it to its end may be told as absent."""
@@ -166,6 +177,8 @@ class Hooks:
     def _is_enough(self) -> None:
         if not self.is_on:
             return
+        if self._training.rank is None:
+            self._training.rank = TORCH.rank()
         now = time.monotonic()
         self._began = self._began or now
         made = [self._training.steps.get(one, 0) for one in list(self._training.optimizers)]

@@ -18,6 +18,8 @@ class Training:
         """How many steps each optimizer has made."""
         self.backwards = 0
         """How often `backward` has run."""
+        self.rank: int | None = None
+        """That of this process in its process group, once there is one."""
         self.grads = 0
         """How often `torch.autograd.grad` has."""
 
