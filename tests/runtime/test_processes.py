@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, NamedTuple
@@ -230,3 +232,115 @@ def test_workers_of_a_loader_write_nothing(tmp_path: Path) -> None:
     ended = run(source, tmp_path)
     assert (ended.status, ended.out, ended.left) == (1, "", [])
     assert ended.told == [("numpy-of-tensor-that-requires-grad", row_of(source, "# here"), None, 1)]
+
+
+TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2")
+
+RANKS = """
+    import sys, time
+    import torch
+    import torch.distributed as dist
+    from torch.nn.parallel import DistributedDataParallel as DDP
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    WORK
+    dist.destroy_process_group()
+    """
+
+
+def ranks(work: str) -> str:
+    """A program for torchrun that does this work."""
+    lines = dedent(work).strip("\n").split("\n")
+    return RANKS.replace("    WORK\n", "".join(f"    {line}\n" for line in lines))
+
+
+def test_ranks_of_torchrun_tell_one_report(tmp_path: Path) -> None:
+    source = ranks(
+        """
+        net = DDP(torch.nn.Linear(3, 1))
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(7):
+            net(torch.randn(4, 3)).pow(2).mean().backward()  # here
+            opt.step()
+        """
+    )
+    ended = run(source, tmp_path, TORCHRUN)
+    assert (ended.status, ended.left) == (0, []), ended.err
+    assert ended.told == [("gradient-not-cleared", row_of(source, "# here"), 0, 2)]
+
+
+def test_the_rank_that_failed_is_told_and_torchrun_names_its_error(tmp_path: Path) -> None:
+    source = ranks(
+        """
+        x = torch.ones(3, requires_grad=True)
+        if rank == 1:
+            (x * 2).numpy()  # here
+        dist.all_reduce(torch.ones(1))
+        """
+    )
+    ended = run(source, tmp_path, TORCHRUN)
+    assert ended.status == 1
+    assert ended.told == [("numpy-of-tensor-that-requires-grad", row_of(source, "# here"), 1, 1)]
+    _, _, summary = ended.err.partition("Root Cause")
+    assert "Can't call numpy()" in summary
+
+
+def test_fully_sharded_that_is_right_is_quiet(tmp_path: Path) -> None:
+    pytest.importorskip("torch.distributed.fsdp", reason="no FSDP here")
+    source = ranks(
+        """
+        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.fsdp import fully_shard
+        net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))
+        mesh = init_device_mesh("cpu", (2,))
+        for part in net:
+            fully_shard(part, mesh=mesh)
+        fully_shard(net, mesh=mesh)
+        opt = torch.optim.Adam(net.parameters())
+        for _ in range(7):
+            opt.zero_grad()
+            net(torch.randn(8, 4)).pow(2).mean().backward()
+            opt.step()
+        print("trained")
+        """
+    )
+    ended = run(source, tmp_path, TORCHRUN)
+    assert (ended.status, ended.told, ended.left) == (0, [], []), ended.err
+    assert ended.out.count("trained") == 2
+
+
+def test_a_rank_that_hangs_says_where(tmp_path: Path) -> None:
+    source = ranks(
+        """
+        net = DDP(torch.nn.Linear(3, 1))
+        net(torch.randn(4, 3)).mean().backward()
+        print("waits", flush=True)
+        if rank == 0:
+            dist.all_reduce(torch.ones(1))  # waits
+        time.sleep(100)  # sleeps
+        """
+    )
+    path = tmp_path / "train.py"
+    path.write_text(dedent(source).lstrip("\n"), encoding="utf-8")
+    ours = ["-m", "gradtrail", "run", "--output-format", "concise", str(path)]
+    with tempfile.TemporaryDirectory() as temporary:
+        started = subprocess.Popen(
+            [*TORCHRUN, *ours],
+            cwd=tmp_path,
+            env=environment(temporary),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert started.stdout is not None
+        said = started.stdout.readline() + started.stdout.readline()
+        assert said.count("waits") == 2
+        time.sleep(1)
+        started.send_signal(signal.SIGTERM)
+        _, err = started.communicate(timeout=SECONDS)
+        left = [name for name in os.listdir(temporary) if name.startswith("gradtrail")]
+    assert left == []
+    assert f"rank 0 was ended by SIGTERM in line {row_of(source, '# waits')}" in err
+    assert f"rank 1 was ended by SIGTERM in line {row_of(source, '# sleeps')}" in err

@@ -5,17 +5,30 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
+from types import FrameType
 from typing import Any, ClassVar
 
-from gradtrail.findings.engine import Report
+from gradtrail.findings.diagnostic import NotLookedAt
+from gradtrail.findings.engine import Report, identity
 from gradtrail.integrations.output import complain, current_folder, output_width, wants_colour
-from gradtrail.laws.text import say
+from gradtrail.laws.text import say, text
 from gradtrail.runtime import program
-from gradtrail.runtime.processes import children
-from gradtrail.runtime.processes.words import ENDED, RAISED, Word, hand_over, words
+from gradtrail.runtime.processes import children, termination
+from gradtrail.runtime.processes.node import Node, locked, node, removed, temporary
+from gradtrail.runtime.processes.words import (
+    ENDED,
+    GOES_ON,
+    RAISED,
+    TERMINATED,
+    Word,
+    hand_over,
+    words,
+)
 from gradtrail.runtime.session import STEPS, Session
+from gradtrail.runtime.torch_compat import record_for_torchrun
 from gradtrail.runtime.user_code import PACKAGE
 
 
@@ -65,21 +78,22 @@ class Observer:
         """Have the children of the program observed too: they write what they have to say into a folder of ours."""
         if len(Observer.running) > 1:
             return
-        from tempfile import mkdtemp
-
-        try:
-            self._children = mkdtemp(prefix="gradtrail-")
-        except OSError:
-            return
-        children.attend(
-            {
-                "begin": f"{__name__}:begin_in_child",
-                "folder": self._children,
-                "main": self._main,
-                "steps": self.options.steps,
-            }
-        )
+        folder = os.path.join(temporary(), f"gradtrail-{os.urandom(12).hex()}")
+        self._children = folder
+        self._have_children_say(folder)
         program.at_the_very_end(self._very_last)
+
+    def _make_room(self) -> None:
+        if self._children is not None and self.session.is_ours:
+            with suppress(OSError):  # it is there, or there is no room: then nobody is heard
+                os.mkdir(self._children, 0o700)
+
+    def _have_children_say(self, folder: str) -> None:
+        begin = f"{__name__}:begin_in_child"
+        children.attend(
+            {"begin": begin, "folder": folder, "main": self._main, "steps": self.options.steps},
+            self._make_room,
+        )
 
     def leave(self) -> None:
         """Observe no more, and leave what was hooked as it was."""
@@ -135,10 +149,7 @@ class Observer:
         if folder is None or not self.session.is_ours:
             return
         children.attend_no_more()
-        with suppress(OSError):
-            for name in os.listdir(folder):
-                os.unlink(os.path.join(folder, name))
-            os.rmdir(folder)
+        removed(folder)
 
     def _thread_raised(self, hooked: threading.ExceptHookArgs) -> None:
         """An exception that ends a thread; the program goes on."""
@@ -151,11 +162,14 @@ class Observer:
         if hooked.exc_value is not None and not isinstance(hooked.exc_value, SystemExit):
             self.crashed(hooked.exc_value)
 
+    def _news(self) -> Report:
+        return self.session.news()
+
     def _tell_news(self) -> None:
-        news = self.session.news()
+        news = self._news()
         if self._file is not None:
             self._write()
-        elif news.findings and not self.quiet:
+        elif (news.findings or news.not_looked_at) and not self.quiet:
             _to_standard_error(self._rendered(news))
 
     def _write(self) -> None:
@@ -199,6 +213,10 @@ class Observer:
         for finding in report.findings:
             parts.append(terminal.render_one(finding, report.sources.get, style, finding.rule not in told))
             told.add(finding.rule)
+        if report.not_looked_at:
+            from gradtrail.reports import concise
+
+            parts.append(concise.render([], report.not_looked_at, self._folder))
         return "\n".join(parts)
 
     def complain(self, wrong: Exception) -> None:
@@ -228,28 +246,137 @@ class InChild(Observer):
         self._listening = folder
 
     def begin(self) -> None:
-        """Observe from now on, to the end of what the child was started for."""
+        """Observe from now on, to the end of what the child was started for; or to what may be its end."""
+        self.session.has_seen_enough = lambda: self._say(GOES_ON)
+        self.session.trains = lambda: termination.watch(lambda frame: self._say(TERMINATED, frame))
         self._hook()
         children.at_the_end(self._over)
 
     def _over(self, error: BaseException | None) -> None:
         behind = None if error is None else children.error_behind(error)
+        if behind is None:
+            self._say(ENDED)
+        else:
+            self.crashed(behind)
+
+    def _tell_news(self) -> None:
+        """After something was raised, by a thread or by the child's function."""
+        self._say(RAISED)
+
+    def _say(self, how: str, frame: FrameType | None = None) -> None:
         try:
-            if behind is not None:
-                self.session.end()
-                self.session.crashed(behind)
-            self._hand_over(ENDED if behind is None else RAISED)
+            word = self.session.word(how, frame)
+            if not word.is_empty:
+                hand_over(word, self._listening, str(word.process))
         except Exception as wrong:
             self.complain(wrong)
 
-    def _tell_news(self) -> None:
-        """What a thread has raised."""
-        self._hand_over(RAISED)
 
-    def _hand_over(self, how: str) -> None:
-        word = self.session.word(how)
-        if not word.is_empty:
-            hand_over(word, self._listening, str(word.process))
+_PATIENCE = 2.0
+"""Seconds that a rank which has failed waits for what the others say."""
+
+
+class OfRank(Observer):
+    """Watches one of the ranks that torchrun has started. They tell one report on each machine.
+
+    Each says its last word in a folder of theirs. Who is the last tells what all say; so does one that has failed, and who
+    comes after it tells what is new.
+    """
+
+    def __init__(self, options: Options, main: str | None, rank: Node, folder: str) -> None:
+        super().__init__(options, main)
+        self._rank = rank
+        self._shared = folder
+
+    def begin(self) -> None:
+        """Observe from now on."""
+        self.session.trains = lambda: termination.watch(lambda frame: self._last_word(TERMINATED, frame))
+        self._hook()
+        self._have_children_say(self._shared)
+        if self._rank.local == 0:
+            self._rank.remove_what_is_left()
+            self._write()
+
+    def ended(self) -> None:
+        """The program of this rank has come to its end."""
+        self._last_word(ENDED)
+
+    def crashed(self, error: BaseException) -> None:
+        """An exception has ended it, or a thread of it."""
+        try:
+            if isinstance(error, Exception) and threading.current_thread() is threading.main_thread():
+                record_for_torchrun(error)
+            if self.session.is_ours:
+                self.session.end()
+                self.session.crashed(error)
+        except Exception as wrong:
+            self.complain(wrong)
+        self._last_word(RAISED)
+
+    def _last_word(self, how: str, frame: FrameType | None = None) -> None:
+        try:
+            if self.session.is_ours:
+                self._say(how, frame)
+        except Exception as wrong:
+            self.complain(wrong)
+
+    def _say(self, how: str, frame: FrameType | None) -> None:
+        own = self.session.word(how, frame)
+        hand_over(own, self._shared, self._rank.name)
+        if how == RAISED:
+            self._wait()
+        with locked(self._shared):
+            all_have = self._rank.have_all_spoken(self._shared)
+            if how == ENDED and not all_have:
+                return
+            said = list(words(self._shared))
+            if all(word.how in (ENDED, GOES_ON) for word in said):
+                self.session.ended([word for word in said if word.process != own.process])
+            else:
+                self.session.hear(said)
+            self._tell_news()
+            if all_have:
+                removed(self._shared)
+
+    def _wait(self) -> None:
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until and not self._rank.have_all_spoken(self._shared):
+            time.sleep(0.05)
+
+    def _news(self) -> Report:
+        """What no rank has told yet."""
+        news = super()._news()
+        path = os.path.join(self._shared, "told")
+        known: set[str] = set()
+        with suppress(OSError), open(path, encoding="utf-8") as file:
+            known = set(file.read().split("\0"))
+        findings = [one for one in news.findings if repr(identity(one)) not in known]
+        notes = [one for one in news.not_looked_at if repr(one) not in known]
+        known.update(repr(identity(one)) for one in findings)
+        known.update(map(repr, notes))
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\0".join(known))
+        if findings and self._rank.here < self._rank.world:
+            notes.append(_of_this_node(self._rank))
+        return news._replace(findings=findings, not_looked_at=notes)
+
+
+def _of_this_node(rank: Node) -> NotLookedAt:
+    import socket
+
+    told = text(
+        "{here} of {world} ranks ran here: each node tells of its own", here=rank.here, world=rank.world
+    )
+    return NotLookedAt(socket.gethostname(), told, failed=False)
+
+
+def observer_of(options: Options, main: str | None) -> Observer:
+    """Who observes this process: one of several ranks, or a program of its own."""
+    rank = node(os.environ)
+    folder = rank.folder() if rank is not None and rank.here > 1 else None
+    if rank is None or folder is None:
+        return Observer(options, main)
+    return OfRank(options, main, rank, folder)
 
 
 def begin_in_child(carried: Mapping[str, Any]) -> None:

@@ -46,7 +46,7 @@ def run(arguments: Sequence[str]) -> int:
         return USAGE
     except BaseException as error:  # it does not compile, or a package that it lies in raises
         return _end(error)
-    observer = observing.Observer(options, str(loaded.knows["__file__"]))
+    observer = observing.observer_of(options, str(loaded.knows["__file__"]))
     main = program.take_the_place_of_main(loaded, theirs)
     observer.begin()
     gc.enable()  # off since the command began

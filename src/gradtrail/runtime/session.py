@@ -6,8 +6,9 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from types import FrameType
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
 from gradtrail.findings.engine import Identity, Report, identity
 from gradtrail.interp.events import Event, Step
 from gradtrail.runtime import trail
@@ -25,6 +26,7 @@ from gradtrail.runtime.recorder.form import Line
 from gradtrail.runtime.silent import Visited, functions, heard, merged
 from gradtrail.runtime.static import Look, Static
 from gradtrail.runtime.torch_compat import TORCH, number_of
+from gradtrail.runtime.user_code import innermost_users
 
 STEPS = 5
 """How many steps of each optimizer are watched, unless told otherwise."""
@@ -58,6 +60,11 @@ class Session:
         self._raised: list[Raised] = []
         self._raised_at: float | None = None
         self._training = Training()
+        self._notes: list[NotLookedAt] = []
+        self.trains: Callable[[], None] = lambda: None
+        """Called when the first backward is about to run; raises nothing."""
+        self.has_seen_enough: Callable[[], None] = lambda: None
+        """Called when the steps that are watched are over; raises nothing."""
         self._events: list[Event] = []
         self._found: dict[Identity, Diagnostic] = {}
         self._told: set[Identity] = set()
@@ -106,6 +113,7 @@ class Session:
             training = self._training
             scope = Scope(training, self.sources, self._events.append, self.trail_of, self._line_of)
             self._hooks = Hooks(detectors(scope), training, self._steps, self._enough, self._failed)
+            self._hooks.trains = self.trains
             self._hooks.begin()
         except Exception as wrong:
             self._failed(wrong)
@@ -113,6 +121,7 @@ class Session:
     def _enough(self) -> None:
         if self.recorder is not None:
             self.recorder.stop()
+        self.has_seen_enough()
 
     def ended(self, others: Sequence[Word] = ()) -> None:
         """The program has come to its end: what was seen and what is known of its source are put together.
@@ -123,7 +132,7 @@ class Session:
         if TORCH.module is None and not others:
             return
         words = [self._own(ENDED, silent=heard(self._events)), *others]
-        self._add_raised(words)
+        self.hear(words)
         visited = Visited(_all(words), self.sources)
         denied = frozenset().union(*(word.denies for word in others))
 
@@ -142,10 +151,11 @@ class Session:
     def _speaks_against(self, event: Event) -> bool:
         return self._hooks is not None and self._hooks.speaks_against(event)
 
-    def word(self, how: str) -> Word:
+    def word(self, how: str, frame: FrameType | None = None) -> Word:
         """What this process has to say to the one that reports, now or at its end.
 
-        Only at the end of a process that trains is the interpreter asked whether anything seen speaks against it.
+        `frame` is where it stands. Only at the end of a process that trains is the interpreter asked
+        whether anything seen speaks against it.
         """
         if how == ENDED:
             self._over()
@@ -155,7 +165,9 @@ class Session:
             if trains and how == ENDED
             else []
         )
-        return self._own(how, heard(self._events) if how != RAISED else (), denied)
+        users = innermost_users(frame)
+        at = None if users is None else self.sources.place(users.f_code, users.f_lasti, users.f_lineno)
+        return self._own(how, heard(self._events) if how != RAISED else (), denied)._replace(at=at)
 
     def _own(self, how: str, silent: Iterable[Diagnostic] = (), denied: Iterable[Diagnostic] = ()) -> Word:
         visited: tuple[tuple[str, int], ...] | None = ()
@@ -184,12 +196,14 @@ class Session:
                 self._raised_at = self._raised_at or when
                 self.explained.append(explained)
                 self._raised.append(one)
-        self._add_raised([self._own(RAISED), *others])
+        self.hear([self._own(RAISED), *others])
 
-    def _add_raised(self, words: Sequence[Word]) -> None:
+    def hear(self, words: Sequence[Word]) -> None:
+        """Take what processes have raised, and where those stood that were ended by a signal."""
         with self._lock:
             for finding in merging.raised(words):
                 self._found[identity(finding)] = finding
+            self._notes = list(merging.where_they_stood(words, self.sources.said))
 
     def add(self, finding: Diagnostic) -> None:
         """Keep a finding; the same one again only counts."""
@@ -201,14 +215,15 @@ class Session:
     def report(self) -> Report:
         """Everything that has been found, in the order in which it was."""
         with self._lock:
-            return Report(list(self._found.values()), [], 1, False, self.sources.files)
+            return Report(list(self._found.values()), list(self._notes), 1, False, self.sources.files)
 
     def news(self) -> Report:
         """What has been found since the last call."""
         with self._lock:
             new = [finding for key, finding in self._found.items() if key not in self._told]
             self._told.update(self._found)
-        return Report(new, [], 1, False, self.sources.files)
+            notes, self._notes = self._notes, []
+        return Report(new, notes, 1, False, self.sources.files)
 
 
 def _all(words: Sequence[Word]) -> set[tuple[str, int]] | None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -98,6 +99,26 @@ def _both(one: AbstractContextManager[Any], other: AbstractContextManager[Any]) 
 
 
 TORCH = Torch()
+
+
+def record_for_torchrun(error: Exception) -> None:
+    """Have torchrun's summary name an error, as `torch.distributed.elastic`'s `record` does around a main function.
+
+    Nothing is done where torchrun does not ask for it, the program has not imported torch, or has recorded it by itself.
+    """
+    path = os.environ.get("TORCHELASTIC_ERROR_FILE")
+    if not path or TORCH.module is None or os.path.exists(path):
+        return
+    try:
+        from torch.distributed.elastic.multiprocessing.errors import get_error_handler
+    except ImportError:
+        return
+    trace = error.__traceback__
+    try:
+        raise error
+    except Exception:
+        error.__traceback__ = trace
+        get_error_handler().record_exception(error)
 
 
 def number_of(node: Any) -> int | None:

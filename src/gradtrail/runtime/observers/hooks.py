@@ -40,6 +40,8 @@ class Hooks:
         failed: Callable[[Exception], None],
     ) -> None:
         self._detectors = list(detectors)
+        self.trains: Callable[[], None] = lambda: None
+        """Called when the first backward is about to run."""
         self._training = training
         self._steps = steps
         self._over = over
@@ -130,6 +132,8 @@ class Hooks:
             roots = (
                 (tensors,) if TORCH.is_tensor(tensors) else tuple(tensors) if _is_sequence(tensors) else ()
             )
+            if not self._training.backwards:
+                self.trains()
             self._ask("backward_begins", roots, self._now())
             result = before(tensors, *args, **keywords)
             self._training.backwards += 1

@@ -42,6 +42,8 @@ class Carried:
         self.plain = plain
 
     def __reduce__(self) -> Any:
+        for room in _rooms:
+            room()
         space = {"carried": dict(self.plain)}
         return eval, ("exec(beginning, space) or space['again']", {"beginning": _BEGINNING, "space": space})
 
@@ -52,22 +54,41 @@ class _Arrival:
 
 _arrivals: dict[str, _Arrival] = {}
 
+_rooms: list[Callable[[], None]] = []
+"""What makes the folder that children write to, called before one is started."""
+
 _ends: dict[int, Callable[[], None]] = {}
 """What is to be called at the end of this process, by its number: a copy of it has an end of its own."""
 
 
-def attend(plain: Mapping[str, Any]) -> None:
-    """Begin in every child from now on. `plain` names the function to be called, "module:function", under "begin"."""
+def attend(plain: Mapping[str, Any], room: Callable[[], None] = lambda: None) -> None:
+    """Begin in every child from now on. `plain` names the function to be called, "module:function", under "begin".
+
+    `room` is called before a child is started.
+    """
+    _rooms[:] = [room]
     when_imported("multiprocessing.process", lambda: _carry(plain))
     when_imported("multiprocessing.util", lambda: _attach(plain))
 
 
 def attend_no_more() -> None:
     """Children that are started from now on are not observed."""
+    _rooms.clear()
     _arrivals.clear()  # held weakly by multiprocessing
     config = _config()
     if config is not None:
         config.pop(_KEY, None)
+
+
+def make_room() -> None:
+    """This process is about to be copied: perhaps to make a child."""
+    if "multiprocessing.process" in sys.modules:
+        for room in _rooms:
+            room()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=make_room)
 
 
 def arrived(plain: Mapping[str, Any]) -> Carried:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from gradtrail.findings.diagnostic import Diagnostic
+from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
 from gradtrail.findings.engine import identity
-from gradtrail.runtime.processes.words import Raised, Word
+from gradtrail.laws.text import text
+from gradtrail.runtime.processes.words import TERMINATED, Raised, Word
+from gradtrail.source.place import Place
 
 _FOLLOWS = re.compile(
     r"closed by peer|connection reset|broken pipe|connection refused|remote process exited"
@@ -55,6 +57,22 @@ def _is_same(one: Raised, other: Raised) -> bool:
     if identity(one.finding) == identity(other.finding):
         return True
     return one.elsewhere != other.elsewhere and one.finding.rule == other.finding.rule
+
+
+def where_they_stood(words: Sequence[Word], said: Callable[[Place], str]) -> Iterator[NotLookedAt]:
+    """Of each rank that was ended by a signal the line that it was in: where one hangs, it is the line that waits."""
+    for word in sorted(words, key=lambda word: (word.rank or 0, word.when)):
+        if word.how == TERMINATED and word.rank is not None and word.at is not None:
+            told = text("rank {rank} was ended by SIGTERM in line {row}", rank=word.rank, row=word.at.row)
+            code = said(word.at)
+            if code:
+                told = text(
+                    "rank {rank} was ended by SIGTERM in line {row}, at `{code}`",
+                    rank=word.rank,
+                    row=word.at.row,
+                    code=code,
+                )
+            yield NotLookedAt(word.at.filename, told, failed=False)
 
 
 def counted(finding: Diagnostic, words: Sequence[Word], first_row: int | None) -> Diagnostic:

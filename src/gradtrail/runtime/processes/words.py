@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.engine import Identity, identity
 from gradtrail.findings.looked import decoded, encoded
+from gradtrail.source.place import Place
 
 ENDED, RAISED, TERMINATED, GOES_ON = "ended", "raised", "terminated", "goes on"
 """How it is with a process: at its end, ended by an exception or by a signal, or still running."""
@@ -34,7 +35,7 @@ class Word(NamedTuple):
 
     `when` is the time of that by the clock of the machine. `visited` are the user's functions that have run, each a
     file and the first row; None where that is not known. `silent` was seen live, and `denied` is what `check` finds that
-    the live facts speak against.
+    the live facts speak against. `at` is where it stood when it was ended by a signal.
     """
 
     process: int
@@ -45,11 +46,12 @@ class Word(NamedTuple):
     raised: tuple[Raised, ...] = ()
     silent: tuple[Diagnostic, ...] = ()
     denied: tuple[Diagnostic, ...] = ()
+    at: Place | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is said."""
-        return self.visited == () and not (self.raised or self.silent or self.denied)
+        return self.visited == () and not (self.raised or self.silent or self.denied or self.at)
 
     @property
     def denies(self) -> frozenset[Identity]:
@@ -64,8 +66,7 @@ def hand_over(word: Word, folder: str, name: str) -> None:
     """Write a word; one of the same name is replaced as a whole. A folder that is gone means that nobody listens."""
     path = os.path.join(folder, f"{name}{_ENDING}")
     beside = f"{path}.{os.getpid()}"
-    told = [*word[:5], *([encoded(tuple(map(tuple, one))) for one in (word.raised,)])]
-    told += [encoded(word.silent), encoded(word.denied)]
+    told = [*word[:5], encoded(tuple(map(tuple, word.raised))), *map(encoded, word[6:])]
     with suppress(FileNotFoundError):
         with open(beside, "w", encoding="utf-8") as file:
             json.dump(told, file)
@@ -88,7 +89,7 @@ def words(folder: str) -> Iterator[Word]:
 
 
 def _word(told: list[object]) -> Word:
-    process, rank, how, when, visited, raised, silent, denied = told
+    process, rank, how, when, visited, raised, *rest = told
     rows = None if visited is None else tuple((name, row) for name, row in visited)  # type: ignore[attr-defined]
     errors = tuple(Raised(*one) for one in decoded(raised))
-    return Word(process, rank, how, when, rows, errors, decoded(silent), decoded(denied))  # type: ignore[arg-type]
+    return Word(process, rank, how, when, rows, errors, *map(decoded, rest))  # type: ignore[arg-type]
