@@ -35,7 +35,8 @@ class Diagnostic(NamedTuple):
 
     `message` is the headline and stands alone; `label` stands under the marked place; `trail` goes
     from the cause to `place` (which is its last station); `why` is the law, told once per rule;
-    `help` says the one thing to do.
+    `help` says the one thing to do. `count` is how often it was found, or in how many processes, `rank` in which of
+    them first.
     """
 
     rule: str
@@ -49,6 +50,7 @@ class Diagnostic(NamedTuple):
     help: Text | None = None
     fixes: tuple[Fix, ...] = ()
     count: int = 1  # type: ignore[assignment]  # takes the place of a method of tuples
+    rank: int | None = None
 
 
 class NotLookedAt(NamedTuple):

@@ -12,6 +12,7 @@ from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.integrations.observing import Observer, Options
 from gradtrail.integrations.output import current_folder, output_width
 from gradtrail.runtime.places import Sources
+from gradtrail.runtime.processes import children
 from gradtrail.runtime.session import STEPS
 from gradtrail.runtime.user_code import Station, innermost_users
 
@@ -31,7 +32,7 @@ def install(
     `output_format` is "terminal", "concise", "json" or "markdown", and `output_file` where the report goes in place of standard
     error. In IPython and Jupyter the explanation stands under the traceback.
     """
-    if observers:
+    if observers or children.is_arriving():
         return
     options = _options(steps, output_format, output_file, color)
     options.full = full

@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     except BaseException as error:  # it does not compile, or a package that it lies in raises
         return _end(error)
     observing.be_ready()
-    observer = observing.Observer(options, str(loaded.knows["__file__"]))
+    observer = observing.observer_of(options, str(loaded.knows["__file__"]))
     main = program.take_the_place_of_main(loaded, theirs)
     observer.begin()
     gc.enable()  # off since the command began

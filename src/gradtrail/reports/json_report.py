@@ -31,7 +31,7 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
         "help": None if finding.help is None else str(finding.help),
         "filename": finding.place.filename,
         "cell": finding.place.cell,
-        "rank": None,
+        "rank": finding.rank,
         "count": finding.count,
         "location": _start(finding.place),
         "end_location": _end(finding.place),

@@ -16,10 +16,15 @@ from typing import Any
 def when_imported(name: str, then: Callable[[], None]) -> None:
     """Call `then` once the module `name` is there: now, or as soon as its code has run."""
     module = sys.modules.get(name)
-    if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+    spec = getattr(module, "__spec__", None)
+    if module is not None and (spec in _told or not getattr(spec, "_initializing", False)):
         then()
         return
     sys.meta_path.insert(0, _Finder(name, then))
+
+
+_told: list[ModuleSpec | None] = []
+"""The modules whose code has run, and whose import tells of it."""
 
 
 class _Finder(MetaPathFinder):
@@ -69,4 +74,5 @@ class _Telling(Loader):
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
         self._loader.exec_module(module)
+        _told.append(module.__spec__)
         self._then()

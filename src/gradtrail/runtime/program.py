@@ -189,10 +189,10 @@ def end_by_interrupt() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
 
-    _at_the_very_end(end)
+    at_the_very_end(end)
 
 
-def _at_the_very_end(function: Callable[[], None]) -> None:
+def at_the_very_end(function: Callable[[], None]) -> None:
     """Call `function` after whatever else was registered for the end of the process."""
     _last.append(function)
 

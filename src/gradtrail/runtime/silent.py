@@ -22,8 +22,8 @@ from gradtrail.runtime.torch_compat import TORCH
 from gradtrail.runtime.user_code import file_of
 from gradtrail.source.place import Place
 
-SpeaksAgainst = Callable[[Event], bool]
-"""Whether what was seen live shows that an event of the interpreter's did not happen."""
+SpeaksAgainst = Callable[[Diagnostic, Event], bool]
+"""Whether what was seen live shows that something did not happen: a finding of the interpreter's, and its event."""
 
 
 def heard(events: Iterable[Event], failed: Callable[[Exception], None]) -> list[Diagnostic]:
@@ -50,7 +50,7 @@ def merged(
     live: Iterable[Diagnostic],
     static: Static,
     visited: Visited,
-    speaks_against: SpeaksAgainst = lambda event: False,
+    speaks_against: SpeaksAgainst = lambda finding, event: False,
 ) -> Iterator[Told]:
     """All silent faults of a program, each once, and what the run denies."""
     told = list(static.silent())
@@ -65,7 +65,7 @@ def merged(
     for found, event in told:
         if id(found) in by_both or not visited.has_run(found.place) or _is_only_elsewhere(event):
             continue
-        yield Told(found, "against" if speaks_against(event) else "source")
+        yield Told(found, "against" if speaks_against(found, event) else "source")
 
 
 def _is_only_elsewhere(event: Event) -> bool:
@@ -83,21 +83,30 @@ def _row(place: Place) -> tuple[str, int]:
     return place.filename, place.row
 
 
+Functions = Iterable[tuple[str, int]]
+"""Functions of the user's: each a file and the first row."""
+
+
+def functions(codes: Iterable[CodeType]) -> set[tuple[str, int]]:
+    """The functions whose code this is."""
+    return {(file_of(code), code.co_firstlineno) for code in codes}
+
+
 class Visited:
     """Which of the user's functions have run. Without a record all have."""
 
-    def __init__(self, codes: Iterable[CodeType] | None, sources: Sources) -> None:
+    def __init__(self, ran: Functions | None, sources: Sources) -> None:
         self._sources = sources
-        self._ran = None if codes is None else {(file_of(code), code.co_firstlineno) for code in codes}
+        self._ran = None if ran is None else set(ran)
 
     def has_run(self, place: Place) -> bool:
         """Whether the function that a place lies in has run; the body of a file has."""
         if self._ran is None:
             return True
-        first = self._first_row(place)
+        first = self.first_row(place)
         return first is None or (place.filename, first) in self._ran
 
-    def _first_row(self, place: Place) -> int | None:
+    def first_row(self, place: Place) -> int | None:
         """The first row of the innermost function around a place, its decorators included, as its code object has it."""
         source = self._sources.get(place.filename)
         if source is None or source.cells is not None:

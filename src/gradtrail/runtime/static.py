@@ -26,6 +26,7 @@ class Static:
         self._look = look
         self._main = os.path.abspath(main) if main else None
         self._reports: dict[str, Report] = {}
+        self._silent: list[tuple[Diagnostic, Event]] | None = None
 
     def report(self, filename: str) -> Report:
         """What is found with `filename` as the entry, whatever its comments hide."""
@@ -34,8 +35,13 @@ class Static:
             known = self._reports[filename] = check_paths([filename], comments_hide=False)
         return known
 
-    def silent(self) -> Iterator[tuple[Diagnostic, Event]]:
+    def silent(self) -> list[tuple[Diagnostic, Event]]:
         """What is found in the program from its start, under its settings, that raises nothing."""
+        if self._silent is None:
+            self._silent = list(self._look_for_silent())
+        return self._silent
+
+    def _look_for_silent(self) -> Iterator[tuple[Diagnostic, Event]]:
         if self._main is None or not os.path.isfile(self._main):
             return
         report = self._look(self._main)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -50,6 +51,14 @@ class Torch:
         known = getattr(self.module, "accelerator", None) or self.module.cuda
         return bool(known.is_available())
 
+    def rank(self) -> int | None:
+        """The rank of this process; None where there is no process group, or torch was built without."""
+        distributed: Any = sys.modules.get("torch.distributed")
+        try:
+            return int(distributed.get_rank()) if distributed.is_initialized() else None
+        except (AttributeError, RuntimeError, ValueError):
+            return None
+
     @cached_property
     def sequence_number(self) -> Callable[[], int] | None:
         """The counter of this thread's autograd nodes: the number that the next node gets."""
@@ -90,6 +99,26 @@ def _both(one: AbstractContextManager[Any], other: AbstractContextManager[Any]) 
 
 
 TORCH = Torch()
+
+
+def record_for_torchrun(error: Exception) -> None:
+    """Have torchrun's summary name an error, as `torch.distributed.elastic`'s `record` does around a main function.
+
+    Nothing is done where torchrun does not ask for it, the program has not imported torch, or has recorded it by itself.
+    """
+    path = os.environ.get("TORCHELASTIC_ERROR_FILE")
+    if not path or TORCH.module is None or os.path.exists(path):
+        return
+    try:
+        from torch.distributed.elastic.multiprocessing.errors import get_error_handler
+    except ImportError:
+        return
+    trace = error.__traceback__
+    try:
+        raise error
+    except Exception:
+        error.__traceback__ = trace
+        get_error_handler().record_exception(error)
 
 
 def number_of(node: Any) -> int | None:

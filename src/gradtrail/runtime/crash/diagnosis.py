@@ -44,12 +44,16 @@ class Known(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A diagnostic, the law it speaks of, and who knew: "static", "live" or "law". `differs` is where the two disagreed."""
+    """A diagnostic, the law it speaks of, and who knew: "static", "live" or "law". `differs` is where the two disagreed.
+
+    `elsewhere`: another process raised it, and its traceback stands in the words.
+    """
 
     diagnostic: Diagnostic
     law: Message
     by: str
     differs: str = ""
+    elsewhere: bool = False
 
 
 def explain(error: BaseException, known: Known) -> Explained | None:
@@ -98,13 +102,13 @@ def _explain_one(error: BaseException, known: Known) -> Explained | None:
     if found is not None:
         differs = _difference(found[1], subject)
         if not differs:
-            return Explained(_as_raised(found[0]), law, "static")
+            return Explained(_as_raised(found[0]), law, "static", elsewhere=bool(rows))
     if place is None or rows:
         place = Place(*rows[0])
     live = _live(law, rules, subject, place, known)
     if live is not None:
         return Explained(live, law, "live", differs)
-    return Explained(_law_alone(law, error, place, names), law, "law", differs)
+    return Explained(_law_alone(law, error, place, names), law, "law", differs, bool(rows))
 
 
 def _by_its_place(

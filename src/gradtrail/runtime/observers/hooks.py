@@ -40,6 +40,8 @@ class Hooks:
         failed: Callable[[Exception], None],
     ) -> None:
         self._detectors = list(detectors)
+        self.trains: Callable[[], None] = lambda: None
+        """Called when the first backward is about to run."""
         self._training = training
         self._steps = steps
         self._over = over
@@ -81,9 +83,20 @@ class Hooks:
         self._ask("finished")
         self._over()
 
+    def drop(self) -> None:
+        """Hear no more, in a copy of the process, where nothing is told of what this one has seen."""
+        self._detectors = []
+        self._over = lambda: None
+        self.end()
+
     def speaks_against(self, event: Event) -> bool:
         """Whether a detector has seen that something did not happen which the interpreter tells."""
         return any(detector.speaks_against(event) for detector in self._detectors)
+
+    @property
+    def has_trained(self) -> bool:
+        """Whether a backward or a step was seen."""
+        return self._training.backwards > 0 or bool(self._training.steps)
 
     def program_ended(self) -> None:
         """The program is over; what was observed of it to its end may be told as absent."""
@@ -120,6 +133,8 @@ class Hooks:
             roots = (
                 (tensors,) if TORCH.is_tensor(tensors) else tuple(tensors) if _is_sequence(tensors) else ()
             )
+            if not self._training.backwards:
+                self.trains()
             self._ask("backward_begins", roots, self._now())
             result = before(tensors, *args, **keywords)
             self._training.backwards += 1
@@ -172,6 +187,8 @@ class Hooks:
     def _is_enough(self) -> None:
         if not self.is_on:
             return
+        if self._training.rank is None:
+            self._training.rank = TORCH.rank()
         now = time.monotonic()
         self._began = self._began or now
         made = [self._training.steps.get(one, 0) for one in list(self._training.optimizers)]

@@ -22,6 +22,8 @@ class Training:
         self._born: dict[int, tuple[weakref.ref[Any], int, Spot | None]] = {}
         self.backwards = 0
         """How often `backward` has run."""
+        self.rank: int | None = None
+        """That of this process in its process group, once there is one."""
         self.grads = 0
         """How often `torch.autograd.grad` has."""
 
