@@ -50,6 +50,13 @@ class Observer:
         self.session.begin()
         self._write()
 
+    def begin_again(self) -> None:
+        """A part of the program is about to run that is observed anew."""
+        try:
+            self.session.begin_again()
+        except Exception as wrong:
+            self.complain(wrong)
+
     def leave(self) -> None:
         """Observe no more, and leave what was hooked as it was."""
         self.session.end()
@@ -77,6 +84,15 @@ class Observer:
         except Exception as wrong:
             self.complain(wrong)
 
+    def raised(self, error: BaseException) -> None:
+        """Tell what an exception is about with which a shell goes on, as often as it is raised."""
+        try:
+            about = self.session.crashed(error)
+            self.session.news()
+            self._tell(about)
+        except Exception as wrong:
+            self.complain(wrong)
+
     def _thread_raised(self, hooked: threading.ExceptHookArgs) -> None:
         """An exception that ends a thread; the program goes on."""
         if hooked.exc_value is not None:
@@ -89,7 +105,9 @@ class Observer:
             self.crashed(hooked.exc_value)
 
     def _tell_news(self) -> None:
-        news = self.session.news()
+        self._tell(self.session.news())
+
+    def _tell(self, news: Report) -> None:
         if self._file is not None:
             self._write()
         elif news.findings and not self.quiet:
@@ -127,16 +145,7 @@ class Observer:
             return markdown.render(
                 report.findings, report.not_looked_at, report.files, report.sources.get, self._folder
             )
-        from gradtrail.reports import terminal
-
-        colour = self._file is None and wants_colour(self.options.color)
-        style = terminal.Style(output_width(), colour, self._folder)
-        told: set[str] = set()
-        parts = []
-        for finding in report.findings:
-            parts.append(terminal.render_one(finding, report.sources.get, style, finding.rule not in told))
-            told.add(finding.rule)
-        return "\n".join(parts)
+        return one_by_one(report, self._file is None and wants_colour(self.options.color), self._folder)
 
     def complain(self, wrong: Exception) -> None:
         """Tell of a mistake of ours, in one line."""
@@ -153,6 +162,19 @@ class Observer:
                 cause=cause,
             )
         )
+
+
+def one_by_one(report: Report, colour: bool, folder: str) -> str:
+    """The findings of a report for people, without what `check` says of them all."""
+    from gradtrail.reports import terminal
+
+    style = terminal.Style(output_width(), colour, folder)
+    told: set[str] = set()
+    parts = []
+    for finding in report.findings:
+        parts.append(terminal.render_one(finding, report.sources.get, style, finding.rule not in told))
+        told.add(finding.rule)
+    return "\n".join(parts)
 
 
 def _look(filename: str) -> Report:

@@ -10,6 +10,7 @@ from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.engine import Identity, Report, identity
 from gradtrail.interp.events import Event, Step
 from gradtrail.runtime import trail
+from gradtrail.runtime.cells import Cells
 from gradtrail.runtime.crash.diagnosis import Explained, Known, explain
 from gradtrail.runtime.observers import detectors
 from gradtrail.runtime.observers.form import Scope
@@ -69,6 +70,15 @@ class Session:
         """Observe from now on, or as soon as the program has imported torch."""
         when_imported("torch", self._torch_is_there)
 
+    def read(self, cells: Cells) -> None:
+        """The program is typed into a shell: its code is that of these cells."""
+        self.sources.cells = self.static.cells = cells
+
+    def begin_again(self) -> None:
+        """Record the lines of what is about to run, where that was over."""
+        if self.recorder is not None and not self.recorder.is_on and self.recorder.aside is None:
+            self.recorder.start()
+
     def end(self) -> None:
         """Observe no more."""
         if self._hooks is not None:
@@ -117,13 +127,14 @@ class Session:
         """The way of a live tensor, as far as it was recorded."""
         return trail.of(tensor, self.recorder, self.sources)
 
-    def crashed(self, error: BaseException) -> None:
-        """Find out what an exception is about that nobody caught."""
+    def crashed(self, error: BaseException) -> Report:
+        """Find out what an exception is about that nobody caught; what is known of it comes back."""
         explained = explain(error, Known(self.static, self.sources, self.trail_of))
         if explained is not None:
             with self._lock:
                 self.explained.append(explained)
             self.add(explained.diagnostic)
+        return self._report([] if explained is None else [explained.diagnostic])
 
     def add(self, finding: Diagnostic) -> None:
         """Keep a finding; the same one again only counts."""
@@ -135,11 +146,14 @@ class Session:
     def report(self) -> Report:
         """Everything that has been found, in the order in which it was."""
         with self._lock:
-            return Report(list(self._found.values()), [], 1, False, self.sources.files)
+            return self._report(list(self._found.values()))
 
     def news(self) -> Report:
         """What has been found since the last call."""
         with self._lock:
             new = [finding for key, finding in self._found.items() if key not in self._told]
             self._told.update(self._found)
-        return Report(new, [], 1, False, self.sources.files)
+        return self._report(new)
+
+    def _report(self, findings: list[Diagnostic]) -> Report:
+        return Report(findings, [], 1, False, self.sources.files)
