@@ -241,3 +241,16 @@ def test_what_cannot_be_run_is_named(arguments: list[str], said: str, folder: Pa
     assert status == 2
     assert out == ""
     assert said in err and "Traceback" not in err
+
+
+def test_where_another_tool_traces_the_report_says_so(folder: Path) -> None:
+    """One line, and only where a trail is missing for it."""
+    traced = "import sys\nsys.settrace(lambda *what: None)\nimport torch\n"
+    untold = "w = eval('torch.ones(3, requires_grad=True)')\ny = w * 2\ny.numpy()\n"
+    (folder / "train.py").write_text(traced + untold)
+    err = ended([*RUN, "train.py"], folder)[2]
+    assert ("which lines made the tensors was not recorded: another tool traces" in err) is (
+        sys.version_info < (3, 12)
+    )
+    (folder / "train.py").write_text("import torch\n" + untold)
+    assert "not recorded" not in ended([*RUN, "train.py"], folder)[2]

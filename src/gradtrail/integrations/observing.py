@@ -145,7 +145,13 @@ class Observer:
             return markdown.render(
                 report.findings, report.not_looked_at, report.files, report.sources.get, self._folder
             )
-        return one_by_one(report, self._file is None and wants_colour(self.options.color), self._folder)
+        told = one_by_one(report, self._file is None and wants_colour(self.options.color), self._folder)
+        reason = self.session.unrecorded
+        if reason is None or not told:
+            return told
+        return (
+            told + "\n" + say("which lines made the tensors was not recorded: {reason}", reason=reason) + "\n"
+        )
 
     def complain(self, wrong: Exception) -> None:
         """Tell of a mistake of ours, in one line."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from gradtrail.findings.diagnostic import Diagnostic
 from gradtrail.findings.engine import Identity, Report, identity
 from gradtrail.interp.events import Event, Step
+from gradtrail.laws.text import Text, text
 from gradtrail.runtime import trail
 from gradtrail.runtime.cells import Cells
 from gradtrail.runtime.crash.diagnosis import Explained, Known, explain
@@ -59,6 +60,9 @@ class Session:
         self._found: dict[Identity, Diagnostic] = {}
         self._told: set[Identity] = set()
         self._process = os.getpid()
+        self._is_spared = False
+        self.unrecorded: Text | None = None
+        """Why a trail that was asked for is not there."""
         self._lock = threading.RLock()
 
     @property
@@ -96,9 +100,20 @@ class Session:
             training = Training()
             scope = Scope(training, self.sources, self._events.append, self.trail_of, self._line_of)
             self._hooks = Hooks(detectors(scope), training, self._steps, self._enough, self._failed)
-            self._hooks.begin()
+            self._hooks.compiles = self._compiles
+            if TORCH.has_compiled:
+                self._compiles()
+            else:
+                self._hooks.begin()
         except Exception as wrong:
             self._failed(wrong)
+
+    def _compiles(self) -> None:
+        """A part of the program is going to be compiled, and what we do is to be none of it."""
+        if not self._is_spared:
+            self._is_spared = TORCH.is_spared_by_compile(__name__.partition(".")[0])
+        if not self._is_spared and self.recorder is not None:
+            self.recorder.step_aside(text("torch.compile compiles a part of this program"))
 
     def _enough(self) -> None:
         if self.recorder is not None:
@@ -125,7 +140,10 @@ class Session:
 
     def trail_of(self, tensor: object) -> tuple[Step, ...]:
         """The way of a live tensor, as far as it was recorded."""
-        return trail.of(tensor, self.recorder, self.sources)
+        found = trail.of(tensor, self.recorder, self.sources)
+        if not found and self.recorder is not None:
+            self.unrecorded = self.recorder.aside
+        return found
 
     def crashed(self, error: BaseException) -> Report:
         """Find out what an exception is about that nobody caught; what is known of it comes back."""
