@@ -252,3 +252,16 @@ def test_files_of_the_user_that_are_called_like_pythons(name: str, folder: Path)
     assert (status, out) == (1, "ran\n"), err
     status, out, err = ended([sys.executable, "-m", "gradtrail", "check", "--no-cache", "train.py"], folder)
     assert (status, err) == (0, "")
+
+
+def test_where_another_tool_traces_the_report_says_so(folder: Path) -> None:
+    """One line, and only where a trail is missing for it."""
+    traced = "import sys\nsys.settrace(lambda *what: None)\nimport torch\n"
+    untold = "w = eval('torch.ones(3, requires_grad=True)')\ny = w * 2\ny.numpy()\n"
+    (folder / "train.py").write_text(traced + untold)
+    err = ended([*RUN, "train.py"], folder)[2]
+    assert ("which lines made the tensors was not recorded: another tool traces" in err) is (
+        sys.version_info < (3, 12)
+    )
+    (folder / "train.py").write_text("import torch\n" + untold)
+    assert "not recorded" not in ended([*RUN, "train.py"], folder)[2]

@@ -13,7 +13,7 @@ import pytest
 from support.running import in_a_child
 
 START = """
-import gc, weakref
+import gc, warnings, weakref
 import torch
 from torch import nn
 
@@ -81,6 +81,51 @@ PROGRAMS = {
             opt.step()
             report(loss, *net.parameters(), x.grad)
         del loss, x
+        """,
+    "a compiled model": """
+        from torch._dynamo.utils import counters
+        def twice(x):
+            return torch.relu(x) * 2
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.last = nn.Linear(3, 4), nn.Linear(4, 1)
+            def forward(self, x):
+                return self.last(twice(self.first(x)))
+        net = Net()
+        model = torch.compile(net, backend="eager", fullgraph=True)
+        opt = torch.optim.Adam(net.parameters())
+        for _ in range(8):
+            loss = model(torch.randn(5, 3)).pow(2).mean()
+            follow(loss)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            report(loss, *net.parameters())
+        results.append(str({name: dict(counters[name]) for name in ("frames", "stats", "graph_break", "unimplemented")}))
+        del loss
+        """,
+    "a compiled function that makes a step": """
+        from torch._dynamo.utils import counters
+        net = nn.Linear(3, 1)
+        opt = torch.optim.Adam(net.parameters())
+        @torch.compile(backend="eager")
+        def train(x):
+            loss = net(x).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            return loss
+        for _ in range(6):
+            report(train(torch.randn(5, 3)), *net.parameters())
+        results.append(str({name: dict(counters[name]) for name in ("frames", "stats", "graph_break", "unimplemented")}))
+        """,
+    "warnings that name a place": """
+        net = nn.Sequential(nn.Linear(3, 4), nn.Softmax())
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            report(net(torch.randn(5, 3)))
+        results.append(str([(one.filename, one.lineno) for one in told]))
         """,
     "torch.func": """
         from torch.func import functional_call, grad, vmap

@@ -86,7 +86,7 @@ class Report(NamedTuple):
     """The event that each finding comes from."""
 
     def event_of(self, finding: Diagnostic) -> Event | None:
-        """What `finding` comes from; None for one that no event gave rise to, and in a cell of a notebook."""
+        """What `finding` comes from; None for one that no event gave rise to."""
         return self.behind.get(identity(finding))
 
 
@@ -477,8 +477,13 @@ class _Run:
             self.sources,
             settled,
             frozenset(self._names),
-            {key: event for key, (_, _, event) in self._seen.items()},
+            {self._told_as(key, found): event for key, (found, _, event) in self._seen.items()},
         )
+
+    def _told_as(self, key: Identity, finding: Diagnostic) -> Identity:
+        """The identity of a finding as it is told, which in a notebook names its cell."""
+        told = self._in_cells(finding)
+        return key if told is finding else identity(told)
 
     def _in_cells(self, finding: Diagnostic) -> Diagnostic:
         source = self.sources.get(finding.place.filename)

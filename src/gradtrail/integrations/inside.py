@@ -135,7 +135,9 @@ def why(tensor: Any) -> Trail:
     frame = innermost_users(sys._getframe(1))
     seen = live.seen(tensor, _station(frame), recorder, sources)
     source = None if seen.place is None else sources.get(seen.place.filename)
-    line = source.line(seen.place.row) if source is not None and seen.place is not None else ""
+    line = (
+        source.line(seen.place.row, seen.place.cell) if source is not None and seen.place is not None else ""
+    )
     told = page.render_live(seen.place, line, seen.value, current_folder(), output_width())
     sys.stdout.write(told)
     return Trail(told)

@@ -97,6 +97,13 @@ class Observer:
             self._make_room,
         )
 
+    def begin_again(self) -> None:
+        """A part of the program is about to run that is observed anew."""
+        try:
+            self.session.begin_again()
+        except Exception as wrong:
+            self.complain(wrong)
+
     def leave(self) -> None:
         """Observe no more, and leave what was hooked as it was."""
         self.session.end()
@@ -154,6 +161,15 @@ class Observer:
         children.attend_no_more()
         removed(folder)
 
+    def raised(self, error: BaseException) -> None:
+        """Tell what an exception is about with which a shell goes on, as often as it is raised."""
+        try:
+            about = self.session.crashed(error)
+            self.session.news()
+            self._tell(about)
+        except Exception as wrong:
+            self.complain(wrong)
+
     def _thread_raised(self, hooked: threading.ExceptHookArgs) -> None:
         """An exception that ends a thread; the program goes on."""
         if hooked.exc_value is not None:
@@ -169,7 +185,9 @@ class Observer:
         return self.session.news()
 
     def _tell_news(self) -> None:
-        news = self._news()
+        self._tell(self._news())
+
+    def _tell(self, news: Report) -> None:
         if self._file is not None:
             self._write()
         elif (news.findings or news.not_looked_at) and not self.quiet:
@@ -207,20 +225,17 @@ class Observer:
             return markdown.render(
                 report.findings, report.not_looked_at, report.files, report.sources.get, self._folder
             )
-        from gradtrail.reports import terminal
-
-        colour = self._file is None and wants_colour(self.options.color)
-        style = terminal.Style(output_width(), colour, self._folder)
-        told: set[str] = set()
-        parts = []
-        for finding in report.findings:
-            parts.append(terminal.render_one(finding, report.sources.get, style, finding.rule not in told))
-            told.add(finding.rule)
+        told = one_by_one(report, self._file is None and wants_colour(self.options.color), self._folder)
+        reason = self.session.unrecorded
         if report.not_looked_at:
             from gradtrail.reports import concise
 
-            parts.append(concise.render([], report.not_looked_at, self._folder))
-        return "\n".join(parts)
+            told += ("\n" if told else "") + concise.render([], report.not_looked_at, self._folder)
+        if reason is None or not report.findings:
+            return told
+        return (
+            told + "\n" + say("which lines made the tensors was not recorded: {reason}", reason=reason) + "\n"
+        )
 
     def complain(self, wrong: Exception) -> None:
         """Tell of a mistake of ours, in one line."""
@@ -403,6 +418,19 @@ def be_ready() -> None:
     """Import what a report needs, before a program changes where modules come from: a file beside it may be called `ast.py`."""
     for name in ("findings.repairs", "interp.inspect", "interp.machine", "reports.terminal", "source.edits"):
         import_module(f"gradtrail.{name}")
+
+
+def one_by_one(report: Report, colour: bool, folder: str) -> str:
+    """The findings of a report for people, without what `check` says of them all."""
+    from gradtrail.reports import terminal
+
+    style = terminal.Style(output_width(), colour, folder)
+    told: set[str] = set()
+    parts = []
+    for finding in report.findings:
+        parts.append(terminal.render_one(finding, report.sources.get, style, finding.rule not in told))
+        told.add(finding.rule)
+    return "\n".join(parts)
 
 
 def _look(filename: str) -> Report:

@@ -49,6 +49,10 @@ class Names:
             if TORCH.is_tensor(value):
                 yield self.of(value), value
 
+    def modules(self) -> Iterator[Any]:
+        """The modules that have a name."""
+        return filter(TORCH.is_module, self._found)
+
     def in_memory(self, begins: int) -> Iterator[tuple[str, Any]]:
         """The tensors whose memory begins there."""
         for name, tensor in self.tensors():

@@ -11,7 +11,9 @@ from types import FrameType
 from gradtrail.findings.diagnostic import Diagnostic, NotLookedAt
 from gradtrail.findings.engine import Identity, Report, identity
 from gradtrail.interp.events import Event, Step
+from gradtrail.laws.text import Text, text
 from gradtrail.runtime import trail
+from gradtrail.runtime.cells import Cells
 from gradtrail.runtime.crash.diagnosis import Explained, Known, explain
 from gradtrail.runtime.observers import detectors
 from gradtrail.runtime.observers.form import Scope
@@ -75,6 +77,9 @@ class Session:
         self._found: dict[Identity, Diagnostic] = {}
         self._told: set[Identity] = set()
         self._process = os.getpid()
+        self._is_spared = False
+        self.unrecorded: Text | None = None
+        """Why a trail that was asked for is not there."""
         self._lock = threading.RLock()
 
     @property
@@ -93,6 +98,15 @@ class Session:
     def begin(self) -> None:
         """Observe from now on, or as soon as the program has imported torch."""
         when_imported("torch", self._torch_is_there)
+
+    def read(self, cells: Cells) -> None:
+        """The program is typed into a shell: its code is that of these cells."""
+        self.sources.cells = self.static.cells = cells
+
+    def begin_again(self) -> None:
+        """Record the lines of what is about to run, where that was over."""
+        if self.recorder is not None and not self.recorder.is_on and self.recorder.aside is None:
+            self.recorder.start()
 
     def end(self) -> None:
         """Observe no more."""
@@ -120,9 +134,20 @@ class Session:
             scope = Scope(training, self.sources, self._events.append, self.trail_of, self._line_of)
             self._hooks = Hooks(detectors(scope), training, self._steps, self._enough, self._failed)
             self._hooks.trains = self.trains
-            self._hooks.begin()
+            self._hooks.compiles = self._compiles
+            if TORCH.has_compiled:
+                self._compiles()
+            else:
+                self._hooks.begin()
         except Exception as wrong:
             self._failed(wrong)
+
+    def _compiles(self) -> None:
+        """A part of the program is going to be compiled, and what we do is to be none of it."""
+        if not self._is_spared:
+            self._is_spared = TORCH.is_spared_by_compile(__name__.partition(".")[0])
+        if not self._is_spared and self.recorder is not None:
+            self.recorder.step_aside(text("torch.compile compiles a part of this program"))
 
     def _enough(self) -> None:
         if self.recorder is not None and not self._full:
@@ -198,10 +223,16 @@ class Session:
 
     def trail_of(self, tensor: object) -> tuple[Step, ...]:
         """The way of a live tensor, as far as it was recorded."""
-        return trail.of(tensor, self.recorder, self.sources)
+        found = trail.of(tensor, self.recorder, self.sources)
+        if not found and self.recorder is not None:
+            self.unrecorded = self.recorder.aside
+        return found
 
-    def crashed(self, error: BaseException, others: Sequence[Word] = ()) -> None:
-        """Find out what an exception is about that nobody caught. `others` is what other processes say."""
+    def crashed(self, error: BaseException, others: Sequence[Word] = ()) -> Report:
+        """Find out what an exception is about that nobody caught. `others` is what other processes say.
+
+        What is known of it comes back.
+        """
         when = time.time()
         explained = explain(error, Known(self.static, self.sources, self.trail_of))
         if explained is not None:
@@ -211,6 +242,7 @@ class Session:
                 self.explained.append(explained)
                 self._raised.append(one)
         self.hear([self._own(RAISED), *others])
+        return self._report([] if explained is None else [explained.diagnostic])
 
     def hear(self, words: Sequence[Word]) -> None:
         """Take what processes have raised, and where those stood that were ended by a signal."""
@@ -229,7 +261,7 @@ class Session:
     def report(self) -> Report:
         """Everything that has been found, in the order in which it was."""
         with self._lock:
-            return Report(list(self._found.values()), list(self._notes), 1, False, self.sources.files)
+            return self._report(list(self._found.values()), list(self._notes))
 
     def news(self) -> Report:
         """What has been found since the last call."""
@@ -237,7 +269,10 @@ class Session:
             new = [finding for key, finding in self._found.items() if key not in self._told]
             self._told.update(self._found)
             notes, self._notes = self._notes, []
-        return Report(new, notes, 1, False, self.sources.files)
+        return self._report(new, notes)
+
+    def _report(self, findings: list[Diagnostic], notes: Sequence[NotLookedAt] = ()) -> Report:
+        return Report(findings, list(notes), 1, False, self.sources.files)
 
 
 def _all(words: Sequence[Word]) -> set[tuple[str, int]] | None:

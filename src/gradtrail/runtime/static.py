@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 
 from gradtrail.findings.diagnostic import Diagnostic
-from gradtrail.findings.engine import Report, check_paths
+from gradtrail.findings.engine import Report, StandardInput, check_paths
 from gradtrail.interp.events import Event
+from gradtrail.runtime.cells import Cells
 
 _MOST_FILES = 8
 
@@ -27,9 +28,20 @@ class Static:
         self._main = os.path.abspath(main) if main else None
         self._reports: dict[str, Report] = {}
         self._silent: list[tuple[Diagnostic, Event]] | None = None
+        self.cells: Cells | None = None
+        """The cells of the shell that the program runs in."""
+        self._cells_read = 0
 
     def report(self, filename: str) -> Report:
         """What is found with `filename` as the entry, whatever its comments hide."""
+        if (
+            self.cells is not None
+            and filename == self.cells.filename
+            and self.cells.count != self._cells_read
+        ):
+            self._cells_read = self.cells.count
+            typed = StandardInput(self.cells.data(), filename)
+            self._reports[filename] = check_paths([], stdin=typed, comments_hide=False)
         known = self._reports.get(filename)
         if known is None:
             known = self._reports[filename] = check_paths([filename], comments_hide=False)
@@ -55,7 +67,7 @@ class Static:
         entries = [self._main] if self._main else []
         entries += [name for name in filenames if name not in entries]
         for entry in list(dict.fromkeys(entries))[:_MOST_FILES]:
-            if not os.path.isfile(entry):
+            if not os.path.isfile(entry) and (self.cells is None or entry != self.cells.filename):
                 continue
             report = self.report(entry)
             for finding in report.findings:

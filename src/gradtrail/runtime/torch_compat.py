@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -68,6 +69,22 @@ class Torch:
             return None
         counter: Callable[[], int] = _get_sequence_nr
         return counter
+
+    @property
+    def has_compiled(self) -> bool:
+        """Whether the program has called torch.compile."""
+        compiler = sys.modules.get("torch._dynamo.eval_frame")
+        return any(getattr(compiler, "cached_backends", {}).values())
+
+    def is_spared_by_compile(self, package: str) -> bool:
+        """Have torch.compile leave the code of a package alone: it would count its frames, and may trace them. False: it cannot."""
+        for rules in ("trace_rules", "skipfiles"):  # the second until 2.1
+            try:
+                importlib.import_module(f"torch._dynamo.{rules}").add(package)
+            except Exception:
+                continue
+            return True
+        return False
 
     def quietly(self) -> Any:
         """A context in which what we ask of tensors is seen by no mode and no subclass of the program's."""

@@ -14,7 +14,6 @@ from gradtrail.laws.text import text
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.recorder import Recorder
 from gradtrail.runtime.torch_compat import TORCH, name_of, number_of, parents_of, variable_of
-from gradtrail.runtime.user_code import file_of
 from gradtrail.source.place import Place
 
 LONGEST = 7
@@ -51,27 +50,23 @@ def step(node: Any, recorder: Recorder, sources: Sources) -> Iterator[Step]:
     if line is None:
         return
     for caller, at in recorder.callers_of(number or 0):
-        statement = sources.statement(file_of(caller), at)
-        source = sources.get(file_of(caller))
-        if statement is not None and source is not None:
-            called = source.place(statement)
-            yield Step(called, "call", text(SENTENCES["call-of-nameless"]), number or 0)
+        place = sources.row(caller, at)
+        statement = sources.statement(place)
+        called = place if statement is None else sources.place_of(place.filename, statement)
+        yield Step(called, "call", text(SENTENCES["call-of-nameless"]), number or 0)
     code, row = line
-    place, operation = _expression(file_of(code), row, name_of(node), sources)
+    place, operation = _expression(sources.row(code, row), name_of(node), sources)
     yield Step(place, "computed", text(SENTENCES["computed"], op=operation), number or 0)
 
 
-def _expression(filename: str, row: int, node: str, sources: Sources) -> tuple[Place, str]:
+def _expression(at: Place, node: str, sources: Sources) -> tuple[Place, str]:
     """What on a row made a node of this name: the one expression that can have, else the row; and how the operation is called."""
-    source = sources.get(filename)
+    tree = sources.tree(at.filename)
     names = operations_of(node)
     plain = names[0] if names else node
-    if source is None or source.cells is not None:
-        return Place(filename, row), plain
-    try:
-        tree = source.parse()
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Place(filename, row), plain
+    if tree is None:
+        return at, plain
+    row = sources.whole(at).row
     fitting = [
         (one, said)
         for one in ast.walk(tree)
@@ -80,9 +75,9 @@ def _expression(filename: str, row: int, node: str, sources: Sources) -> tuple[P
         if meant in names
     ]
     if len(fitting) != 1:
-        statement = sources.statement(filename, row)
-        return (source.place(statement) if statement is not None else Place(filename, row)), plain
-    return source.place(fitting[0][0]), fitting[0][1]
+        statement = sources.statement(at)
+        return (at if statement is None else sources.place_of(at.filename, statement)), plain
+    return sources.place_of(at.filename, fitting[0][0]), fitting[0][1]
 
 
 _OPERATORS: dict[type, tuple[str, str]] = {

@@ -42,7 +42,7 @@ def is_users(filename: str) -> bool:
 
 def _is_users(filename: str) -> bool:
     if filename.startswith("<"):
-        return filename.startswith(("<ipython-input", "<stdin>"))
+        return filename.startswith(("<ipython-input", "<python-input", "<stdin>"))
     if not os.path.isabs(filename):
         return False
     if any(part in filename for part in _INSTALLED):

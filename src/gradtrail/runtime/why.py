@@ -44,7 +44,7 @@ def seen(tensor: Any, at: Station | None, recorder: Recorder | None, sources: So
             reaches = _graph(tensor.grad_fn, names, recorder, sources)
         elif tensor.requires_grad:
             reaches = Reached(_leaf(tensor, names))
-    place = None if at is None else Place(file_of(at.code), at.row)
+    place = None if at is None else sources.row(at.code, at.row)
     known = _from_source(at, name, tensor)
     if known is not None:
         way = known.trail or way
@@ -76,8 +76,7 @@ def _called(at: Station | None, sources: Sources) -> str:
     node = None if at is None else sources.node(at.code, at.offset, at.row)
     if not isinstance(node, ast.Call) or len(node.args) != 1 or at is None:
         return ""
-    source = sources.get(file_of(at.code))
-    return "" if source is None else " ".join(source.segment(source.place(node.args[0])).split())
+    return sources.segment(sources.place_of(sources.row(at.code, at.row).filename, node.args[0]))
 
 
 def _from_source(at: Station | None, name: str, tensor: Any) -> ValueSeen | None:

@@ -104,7 +104,7 @@ def _explain_one(error: BaseException, known: Known) -> Explained | None:
         if not differs:
             return Explained(_as_raised(found[0]), law, "static", elsewhere=bool(rows))
     if place is None or rows:
-        place = Place(*rows[0])
+        place = rows[0]
     live = _live(law, rules, subject, place, known)
     if live is not None:
         return Explained(live, law, "live", differs)
@@ -118,7 +118,7 @@ def _by_its_place(
     if place is None or TORCH.module is None:
         return None
     kinds = frozenset(messages.keys())
-    for finding, event in static.found_in(dict.fromkeys(name for name, _ in scene.rows)):
+    for finding, event in static.found_in(dict.fromkeys(row.filename for row in scene.rows)):
         if finding.place == place and event.certainty == "raises" and event.kind in kinds:
             law = messages.message(event.kind)
             if law.error == _kind(error):
@@ -126,7 +126,7 @@ def _by_its_place(
     return None
 
 
-def _law(error: BaseException, scene: Scene) -> tuple[Message | None, list[tuple[str, int]]]:
+def _law(error: BaseException, scene: Scene) -> tuple[Message | None, list[Place]]:
     """The law that an exception speaks of; and the rows of another process, where its traceback is told in the words."""
     frames = [
         Went(file_of(one.code), one.code.co_name, linecache.getline(file_of(one.code), one.row).strip())
@@ -139,8 +139,8 @@ def _law(error: BaseException, scene: Scene) -> tuple[Message | None, list[tuple
             for kind, words in raised.wordings():
                 law = recognise(kind, words, went)
                 if law is not None:
-                    went_through = [(frame.filename, frame.row) for frame in reversed(raised.frames)]
-                    return law, [one for one in went_through if is_users(one[0])]
+                    went_through = [Place(frame.filename, frame.row) for frame in reversed(raised.frames)]
+                    return law, [one for one in went_through if is_users(one.filename)]
     return recognise(_kind(error), said, frames), []
 
 
@@ -159,17 +159,17 @@ def _rules(key: str) -> tuple[Rule, ...]:
 
 
 def _static_finding(
-    key: str, names: set[str], rows: Sequence[tuple[str, int]], place: Place | None, static: Static
+    key: str, names: set[str], rows: Sequence[Place], place: Place | None, static: Static
 ) -> tuple[Diagnostic, Event] | None:
     """What the interpreter finds of this kind where the exception went through, the innermost place first."""
     candidates = [
         (finding, event)
-        for finding, event in static.found_in(dict.fromkeys(name for name, _ in rows))
+        for finding, event in static.found_in(dict.fromkeys(row.filename for row in rows))
         if (finding.rule in names and (event.kind == key or key not in _heard(finding.rule)))
         or (finding.place == place and event.certainty == "raises")
     ]
-    for filename, row in rows:
-        here = [one for one in candidates if _covers(one[0].place, filename, row)]
+    for row in rows:
+        here = [one for one in candidates if _covers(one[0].place, row)]
         if place is not None and len(here) > 1:
             here.sort(key=lambda one: abs(one[0].place.column - place.column))
         if here:
@@ -182,8 +182,9 @@ def _heard(rule: str) -> tuple[str, ...]:
     return found.hears if found is not None else ()
 
 
-def _covers(place: Place, filename: str, row: int) -> bool:
-    return place.filename == filename and place.row <= row <= (place.end_row or place.row)
+def _covers(place: Place, row: Place) -> bool:
+    same = place.filename == row.filename and place.cell == row.cell
+    return same and place.row <= row.row <= (place.end_row or place.row)
 
 
 def _difference(event: Event, subject: Subject | None) -> str:

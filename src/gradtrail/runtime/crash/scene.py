@@ -9,7 +9,7 @@ from typing import Any
 from gradtrail.runtime.names import Names
 from gradtrail.runtime.places import Sources
 from gradtrail.runtime.torch_compat import TORCH
-from gradtrail.runtime.user_code import Station, file_of, stations
+from gradtrail.runtime.user_code import Station, stations
 from gradtrail.source.place import Place
 
 
@@ -40,9 +40,9 @@ class Scene:
         return self._names
 
     @property
-    def rows(self) -> list[tuple[str, int]]:
-        """The user's files and rows, the innermost first."""
-        return [(file_of(one.code), one.row) for one in reversed(self._users)]
+    def rows(self) -> list[Place]:
+        """The user's rows, the innermost first."""
+        return [self.sources.row(one.code, one.row) for one in reversed(self._users)]
 
     @property
     def place(self) -> Place | None:
@@ -63,10 +63,10 @@ class Scene:
 
     def code(self, node: ast.AST | None) -> str:
         """An expression as the program writes it, on one line."""
-        source = None if self.own is None else self.sources.get(file_of(self.own.code))
-        if node is None or source is None:
+        if self.own is None or not isinstance(node, (ast.expr, ast.stmt)):
             return ""
-        return " ".join(source.segment(source.place(node)).split())  # type: ignore[arg-type]
+        filename = self.sources.row(self.own.code, self.own.row).filename
+        return self.sources.segment(self.sources.place_of(filename, node))
 
     def value(self, node: ast.AST | None) -> Any:
         """What an expression stands for, where that can be told without running code of anybody's; else MISSING."""

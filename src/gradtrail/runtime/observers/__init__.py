@@ -10,10 +10,12 @@ from gradtrail.runtime.observers.gradients import Gradients
 from gradtrail.runtime.observers.idle_optimizers import IdleOptimizers
 from gradtrail.runtime.observers.kept_graphs import KeptGraphs
 from gradtrail.runtime.observers.late_parameters import LateParameters
+from gradtrail.runtime.observers.modules import Modules
 from gradtrail.runtime.observers.remade_optimizers import RemadeOptimizers
 from gradtrail.runtime.observers.stale_gradients import StaleGradients
 
 DETECTORS: tuple[type[Detector], ...] = (
+    Modules,
     StaleGradients,
     IdleOptimizers,
     RemadeOptimizers,

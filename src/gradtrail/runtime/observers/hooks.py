@@ -27,8 +27,8 @@ MOST_TURNS = 3
 class Hooks:
     """Watches the first `steps` steps of each optimizer. `over` is called when they have been made.
 
-    What torch offers hooks for is heard by hooks: optimizer steps, calls of modules. Constructors of optimizers, and
-    `torch.autograd`'s `backward` and `grad`, are wrapped, and put back at the end.
+    Optimizer steps are heard by the hooks that torch offers. Constructors of optimizers, and `torch.autograd`'s `backward` and
+    `grad`, are wrapped, and put back at the end. Calls of modules are not hooked: what they call would no longer compile.
     """
 
     def __init__(
@@ -45,6 +45,8 @@ class Hooks:
         self._training = training
         self._steps = steps
         self._over = over
+        self.compiles: Callable[[], None] = lambda: None
+        """Called before the program calls torch.compile."""
         self._failed = failed
         self._handles: list[Any] = []
         self._wrapped: list[tuple[Any, str, Any]] = []
@@ -63,12 +65,13 @@ class Hooks:
         self._handles += [
             optimizer.register_optimizer_step_pre_hook(self._before_step),
             optimizer.register_optimizer_step_post_hook(self._after_step),
-            module.register_module_forward_pre_hook(self._called),
             module.register_module_parameter_registration_hook(self._registered),
         ]
         self._wrap(torch.optim.Optimizer, "__init__", self._making)
         self._wrap(torch.autograd, "backward", self._running_backward)
         self._wrap(torch.autograd, "grad", self._running_grad)
+        if hasattr(torch, "compile"):
+            self._wrap(torch, "compile", self._compiling)
 
     def end(self) -> None:
         """Hear no more, and leave torch as it was found."""
@@ -119,6 +122,17 @@ class Hooks:
 
         return init
 
+    def _compiling(self, before: Any) -> Any:
+        def compile(*args: Any, **keywords: Any) -> Any:
+            if self.is_on:
+                compiled = args[0] if args else keywords.get("model")
+                self.compiles()
+                if not TORCH.is_module(getattr(compiled, "__self__", compiled)):
+                    self.end()  # a function may make steps, and the hooks of these would be compiled with it
+            return before(*args, **keywords)
+
+        return compile
+
     def _running_grad(self, before: Any) -> Any:
         def grad(*args: Any, **keywords: Any) -> Any:
             self._training.grads += 1
@@ -148,9 +162,6 @@ class Hooks:
         if parameter is not None and TORCH.is_tensor(parameter):
             when = self._now()
             self._training.born(parameter, when.number, when.spot())
-
-    def _called(self, module: Any, args: Any) -> None:
-        self._training.modules.add(module)
 
     def _before_step(self, optimizer: Any, args: Any, keywords: Any) -> None:
         self._training.optimizers.add(optimizer)

@@ -32,6 +32,7 @@ class _Record:
         self.backwards = 0
         self.first_free = ""
         self.free = 0
+        """How many parameters that no optimizer holds a backward has reached."""
 
 
 class IdleOptimizers(Detector):
@@ -62,10 +63,10 @@ class IdleOptimizers(Detector):
             elif not record.first_free:
                 for name, parameter, root in self.training.parameters():
                     if parameter.grad is not None and id(parameter) not in held:
-                        if not record.first_free:
+                        record.free += 1
+                        if record.free == 1:
                             owner = named(root, when)
                             record.first_free = f"{owner}.{name}" if owner else name
-                        record.free += 1
 
     def step_begins(self, optimizer: Any, when: Moment) -> None:
         """Whether there is anything to move."""
@@ -98,8 +99,9 @@ class IdleOptimizers(Detector):
                 self.tell("step-without-backward", record.stepped, "wrong", optimizer=record.name)
             elif record.first_free:
                 free = self.named_only(record.first_free)
-                told = {"optimizer": record.name, "number": record.free}
-                self.tell("optimizer-idle", record.made, "wrong", free, **told)
+                self.tell(
+                    "optimizer-idle", record.made, "wrong", free, optimizer=record.name, number=record.free
+                )
 
     def program_ended(self) -> None:
         """Tell of those that have never made a step, though backward after backward was for them."""

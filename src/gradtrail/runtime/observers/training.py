@@ -15,7 +15,7 @@ class Training:
 
     def __init__(self) -> None:
         self.modules: weakref.WeakSet[Any] = weakref.WeakSet()
-        """Modules that have been called."""
+        """Modules that the program has names for where it goes backward."""
         self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
         self.steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         """How many steps each optimizer has made."""
@@ -46,7 +46,7 @@ class Training:
         return [module for module in modules if id(module) not in parts]
 
     def parameters(self) -> Iterator[tuple[str, Any, Any]]:
-        """Each parameter of a module that was called: the name in its outermost module, itself, and that module."""
+        """Each parameter of these modules: the name in its outermost module, itself, and that module."""
         told: set[int] = set()
         for root in self.roots():
             for name, parameter in root.named_parameters():
