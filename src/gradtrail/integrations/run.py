@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
         ),
         say("examples:") + "\n" + examples,
     )
-    made.usage = "gradtrail run [OPTION ...] (SCRIPT | -m MODULE) [ARGUMENT ...]"
+    made.usage = "gradtrail run [-h] [OPTION ...] (SCRIPT | -m MODULE) [ARGUMENT ...]"
     made.add_argument(
         "--output-format", choices=("terminal", "concise", "json", "markdown"), help=say("how to report")
     )
