@@ -395,10 +395,16 @@ def observer_of(options: Options, main: str | None) -> Observer:
     return OfRank(options, main, rank, folder)
 
 
+_READS_SAMPLES = "torch.utils.data._utils.worker"
+"""Where the function of a DataLoader's workers is."""
+
+
 def begin_in_child(carried: Mapping[str, Any]) -> None:
     """Begin to observe this child of the program."""
     for observer in list(Observer.running):
         observer.drop()
+    if getattr(children.target(), "__module__", "") == _READS_SAMPLES:
+        return  # it trains nothing, and tells its parent in words what it raises
     InChild(carried["folder"], carried["main"], carried["steps"]).begin()
 
 
