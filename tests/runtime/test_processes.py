@@ -344,3 +344,19 @@ def test_a_rank_that_hangs_says_where(tmp_path: Path) -> None:
     assert left == []
     assert f"rank 0 was ended by SIGTERM in line {row_of(source, '# waits')}" in err
     assert f"rank 1 was ended by SIGTERM in line {row_of(source, '# sleeps')}" in err
+
+
+def test_parameters_that_ddp_waits_for_are_named(tmp_path: Path) -> None:
+    source = group(
+        """
+        net = DDP(Gated())
+        steps = __import__("json").loads("[0, 1, 2]")
+        for step in steps:
+            net(torch.randn(8, 4), step > 5).pow(2).mean().backward()  # here
+        """
+    )
+    ended = run(source, tmp_path)
+    assert (ended.status, ended.left) == (1, [])
+    ((rule, _, rank, count),) = ended.told
+    assert (rule, rank in (0, 1), count in (1, 2)) == ("unused-parameters-in-ddp", True, True)
+    assert "`skipped.weight`" in ended.findings[0]["message"]

@@ -32,6 +32,9 @@ from gradtrail.runtime.session import STEPS, Session
 from gradtrail.runtime.torch_compat import record_for_torchrun
 from gradtrail.runtime.user_code import PACKAGE
 
+_PATIENCE = 2.0
+"""Seconds that a rank which has failed waits for what the others say."""
+
 
 class Options:
     """How to report; every option has its default."""
@@ -63,6 +66,7 @@ class Observer:
         self._before: Any = None
         self._children: str | None = None
         self._has_ended = False
+        self._speaks: threading.Event | None = None
 
     def begin(self) -> None:
         """Observe from now on."""
@@ -144,6 +148,16 @@ class Observer:
                 self._tell_news()
         except Exception as wrong:
             self.complain(wrong)
+
+    def _terminated(self, frame: FrameType | None) -> None:
+        """A signal ends this process: say so, or let it say to the end what it has begun."""
+        if self._speaks is None:
+            self._last_word(TERMINATED, frame)
+        else:
+            self._speaks.wait(2 * _PATIENCE)
+
+    def _last_word(self, how: str, frame: FrameType | None = None) -> None:
+        """Say what there is to say to other processes."""
 
     def _others(self) -> list[Word]:
         return [] if self._children is None else list(words(self._children))
@@ -265,33 +279,31 @@ class InChild(Observer):
 
     def begin(self) -> None:
         """Observe from now on, to the end of what the child was started for; or to what may be its end."""
-        self.session.has_seen_enough = lambda: self._say(GOES_ON)
-        self.session.trains = lambda: termination.watch(lambda frame: self._say(TERMINATED, frame))
+        self.session.has_seen_enough = lambda: self._last_word(GOES_ON)
+        self.session.trains = lambda: termination.watch(self._terminated)
         self._hook()
         children.at_the_end(self._over)
 
     def _over(self, error: BaseException | None) -> None:
+        self._speaks = threading.Event()
         behind = None if error is None else children.error_behind(error)
         if behind is None:
-            self._say(ENDED)
+            self._last_word(ENDED)
         else:
             self.crashed(behind)
+        self._speaks.set()
 
     def _tell_news(self) -> None:
         """After something was raised, by a thread or by the child's function."""
-        self._say(RAISED)
+        self._last_word(RAISED)
 
-    def _say(self, how: str, frame: FrameType | None = None) -> None:
+    def _last_word(self, how: str, frame: FrameType | None = None) -> None:
         try:
             word = self.session.word(how, frame)
             if not word.is_empty:
                 hand_over(word, self._listening, str(word.process))
         except Exception as wrong:
             self.complain(wrong)
-
-
-_PATIENCE = 2.0
-"""Seconds that a rank which has failed waits for what the others say."""
 
 
 class OfRank(Observer):
@@ -308,7 +320,7 @@ class OfRank(Observer):
 
     def begin(self) -> None:
         """Observe from now on."""
-        self.session.trains = lambda: termination.watch(lambda frame: self._last_word(TERMINATED, frame))
+        self.session.trains = lambda: termination.watch(self._terminated)
         self._hook()
         self._have_children_say(self._shared)
         if self._rank.local == 0:
@@ -317,10 +329,13 @@ class OfRank(Observer):
 
     def ended(self) -> None:
         """The program of this rank has come to its end."""
+        self._speaks = threading.Event()
         self._last_word(ENDED)
+        self._speaks.set()
 
     def crashed(self, error: BaseException, ends: bool = True) -> None:
         """An exception has ended it, or a thread of it."""
+        self._speaks = threading.Event()
         try:
             if isinstance(error, Exception) and threading.current_thread() is threading.main_thread():
                 record_for_torchrun(error)
@@ -331,6 +346,7 @@ class OfRank(Observer):
         except Exception as wrong:
             self.complain(wrong)
         self._last_word(RAISED)
+        self._speaks.set()
 
     def _last_word(self, how: str, frame: FrameType | None = None) -> None:
         try:
@@ -398,10 +414,16 @@ def observer_of(options: Options, main: str | None) -> Observer:
     return OfRank(options, main, rank, folder)
 
 
+_READS_SAMPLES = "torch.utils.data._utils.worker"
+"""Where the function of a DataLoader's workers is."""
+
+
 def begin_in_child(carried: Mapping[str, Any]) -> None:
     """Begin to observe this child of the program."""
     for observer in list(Observer.running):
         observer.drop()
+    if getattr(children.target(), "__module__", "") == _READS_SAMPLES:
+        return  # it trains nothing, and tells its parent in words what it raises
     InChild(carried["folder"], carried["main"], carried["steps"]).begin()
 
 

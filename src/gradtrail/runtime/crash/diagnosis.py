@@ -86,7 +86,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _explain_one(error: BaseException, known: Known) -> Explained | None:
-    scene = Scene(error.__traceback__, known.sources)
+    scene = Scene(error.__traceback__, known.sources, str(error))
     law, rows = _law(error, scene)
     place = scene.place
     if law is None:

@@ -21,9 +21,10 @@ MISSING = Missing()
 
 
 class Scene:
-    """The frames of an exception. `own` is the innermost of the user's, `inner` those of libraries below it."""
+    """The frames of an exception, and what it says. `own` is the innermost of the user's, `inner` those of libraries below it."""
 
-    def __init__(self, trace: TracebackType | None, sources: Sources) -> None:
+    def __init__(self, trace: TracebackType | None, sources: Sources, said: str = "") -> None:
+        self.said = said
         self.stations = stations(trace)
         self.sources = sources
         users = [index for index, one in enumerate(self.stations) if one.is_users]
@@ -60,6 +61,10 @@ class Scene:
             if one.code.co_name == function:
                 return one.frame.f_locals.get(name, MISSING)
         return MISSING
+
+    def value_of(self, owner: Any, name: str) -> Any:
+        """An attribute of an object, where that can be told without running code of anybody's; else MISSING."""
+        return _attribute(owner, name)
 
     def code(self, node: ast.AST | None) -> str:
         """An expression as the program writes it, on one line."""

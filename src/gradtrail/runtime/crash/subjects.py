@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -227,6 +228,27 @@ def _saved(root: Any, state: str) -> list[tuple[str, int]]:
 
 _MOST_NODES = 20_000
 
+
+def _without_gradient(scene: Scene) -> Subject:
+    """The parameters that DDP waits for: the error has their numbers, in the order in which the wrapper holds them."""
+    told = _INDICES.search(scene.said)
+    wrapper = scene.local("forward", "self")
+    module = scene.value_of(wrapper, "module")
+    if told is None or not TORCH.is_module(module):
+        return Subject(MISSING, "", {})
+    left_out = getattr(wrapper, "parameters_to_ignore", ())
+    held = [
+        (name, one) for name, one in module.named_parameters() if one.requires_grad and name not in left_out
+    ]
+    numbers = [int(number) for number in told[1].split()]
+    if not numbers or max(numbers) >= len(held):
+        return Subject(MISSING, "", {})
+    names = tuple(held[number][0] for number in numbers)
+    return Subject(held[numbers[0]][1], names[0], {"names": names}, exact=False)
+
+
+_INDICES = re.compile(r"Parameter indices which did not receive grad for rank \d+: ([\d ]+)")
+
 _READERS: dict[str, Reader] = {
     "non-leaf-optimizer": _optimized,
     **dict.fromkeys(
@@ -273,6 +295,7 @@ _READERS: dict[str, Reader] = {
     ),
     **dict.fromkeys(("backward-twice", "backward-no-grad-fn", "backward-non-scalar"), _root),
     "saved-modified": _modified,
+    "ddp-unused": _without_gradient,
     "optimizer-not-tensor": _no_tensor,
     "optimizer-two-groups": _in_two_groups,
 }

@@ -50,7 +50,8 @@ def raised(words: Sequence[Word]) -> Iterator[Diagnostic]:
         best = min((one for _, one in group), key=lambda one: _KNOWS_MORE.index(one.by))
         processes = {word.process for word in raising}
         count = len(processes) if len(processes) > 1 else len(raising)
-        yield best.finding._replace(rank=raising[0].rank, count=count)
+        ranks = [word.rank for word in raising if word.rank is not None]
+        yield best.finding._replace(rank=min(ranks, default=None), count=count)
 
 
 def _is_same(one: Raised, other: Raised) -> bool:

@@ -37,7 +37,6 @@ class _Watch:
         self._say = say
         self._main = threading.get_ident()
         self._process = os.getpid()
-        self._once = threading.Lock()
 
     def begin(self) -> None:
         """Watch from now on."""
@@ -50,19 +49,14 @@ class _Watch:
     def _read(self) -> None:
         while told := os.read(self._reads, 1):
             if told[0] == signal.SIGTERM and signal.getsignal(signal.SIGTERM) == self._handle:
-                self._end(sys._current_frames().get(self._main))
+                with suppress(Exception):
+                    self._say(sys._current_frames().get(self._main))
+                _end_by_the_signal()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        """The main thread runs Python, and may be here before the other one has read."""
-        self._end(frame)
-
-    def _end(self, frame: FrameType | None) -> None:
-        if not self._once.acquire(blocking=False):
-            return
-        if os.getpid() == self._process:
-            with suppress(Exception):
-                self._say(frame)
-        _end_by_the_signal()
+        """The other thread does all, unless this is a copy of the process, which has no such thread."""
+        if os.getpid() != self._process:
+            _end_by_the_signal()
 
 
 def _end_by_the_signal() -> None:
