@@ -208,13 +208,11 @@ class Session:
         )
 
     def _own(self, how: str, silent: Iterable[Diagnostic] = (), denied: Iterable[Diagnostic] = ()) -> Word:
-        visited: tuple[tuple[str, int], ...] | None = ()
-        if TORCH.module is not None:
-            ran = self.recorder.visited if self.recorder is not None and self._to_the_end else None
-            visited = None if ran is None else tuple(sorted(functions(ran)))
+        ran = () if self.recorder is None else tuple(sorted(functions(self.recorder.visited)))
+        whole = TORCH.module is None or self._to_the_end
         with self._lock:
             raised, when = tuple(self._raised), self._raised_at or time.time()
-        return Word(os.getpid(), self.rank, how, when, visited, raised, tuple(silent), tuple(denied))
+        return Word(os.getpid(), self.rank, how, when, ran, whole, raised, tuple(silent), tuple(denied))
 
     def _line_of(self, node: object) -> Line | None:
         """The line that made a node of the graph, where it was recorded."""
@@ -279,7 +277,7 @@ def _all(words: Sequence[Word]) -> set[tuple[str, int]] | None:
     """The functions that have run in any process; None where that is not known of one."""
     ran: set[tuple[str, int]] = set()
     for word in words:
-        if word.visited is None:
+        if not word.whole:
             return None
         ran.update(word.visited)
     return ran

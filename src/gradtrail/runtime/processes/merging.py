@@ -85,7 +85,7 @@ def counted(finding: Diagnostic, words: Sequence[Word], first_row: int | None) -
     those = [word for word in words if any(identity(one) == key for one in word.silent)]
     if not those and first_row is not None:
         function = (finding.place.filename, first_row)
-        those = [word for word in words if word.visited is not None and function in word.visited]
+        those = [word for word in words if function in word.visited]
     if not those:
         return finding
     ranks = sorted(word.rank for word in those if word.rank is not None)

@@ -34,7 +34,7 @@ class Word(NamedTuple):
     """What a process says, and how it is with it.
 
     `when` is the time of that by the clock of the machine. `visited` are the user's functions that have run, each a
-    file and the first row; None where that is not known. `silent` was seen live, and `denied` is what `check` finds that
+    file and the first row; all of them where `whole`. `silent` was seen live, and `denied` is what `check` finds that
     the live facts speak against. `at` is where it stood when it was ended by a signal.
     """
 
@@ -42,7 +42,8 @@ class Word(NamedTuple):
     rank: int | None
     how: str
     when: float
-    visited: tuple[tuple[str, int], ...] | None = ()
+    visited: tuple[tuple[str, int], ...] = ()
+    whole: bool = True
     raised: tuple[Raised, ...] = ()
     silent: tuple[Diagnostic, ...] = ()
     denied: tuple[Diagnostic, ...] = ()
@@ -51,7 +52,7 @@ class Word(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether nothing is said."""
-        return self.visited == () and not (self.raised or self.silent or self.denied or self.at)
+        return self.whole and not self.visited and not (self.raised or self.silent or self.denied or self.at)
 
     @property
     def denies(self) -> frozenset[Identity]:
@@ -66,7 +67,7 @@ def hand_over(word: Word, folder: str, name: str) -> None:
     """Write a word; one of the same name is replaced as a whole. A folder that is gone means that nobody listens."""
     path = os.path.join(folder, f"{name}{_ENDING}")
     beside = f"{path}.{os.getpid()}"
-    told = [*word[:5], encoded(tuple(map(tuple, word.raised))), *map(encoded, word[6:])]
+    told = [*word[:6], encoded(tuple(map(tuple, word.raised))), *map(encoded, word[7:])]
     with suppress(FileNotFoundError):
         with open(beside, "w", encoding="utf-8") as file:
             json.dump(told, file)
@@ -89,7 +90,7 @@ def words(folder: str) -> Iterator[Word]:
 
 
 def _word(told: list[object]) -> Word:
-    process, rank, how, when, visited, raised, *rest = told
-    rows = None if visited is None else tuple((name, row) for name, row in visited)  # type: ignore[attr-defined]
+    process, rank, how, when, visited, whole, raised, *rest = told
+    rows = tuple((name, row) for name, row in visited)  # type: ignore[attr-defined]
     errors = tuple(Raised(*one) for one in decoded(raised))
-    return Word(process, rank, how, when, rows, errors, *map(decoded, rest))  # type: ignore[arg-type]
+    return Word(process, rank, how, when, rows, whole, errors, *map(decoded, rest))  # type: ignore[arg-type]
