@@ -43,6 +43,14 @@ PROGRAMS = {
         except KeyError:
             int("x")
         """,
+    "arguments of its own": """
+        import argparse
+        parser = argparse.ArgumentParser()
+        commands = parser.add_subparsers(title="commands", dest="command")
+        commands.add_parser("train").add_argument("--epochs", type=int)
+        print(parser.format_help())
+        parser.parse_args(["train", "--epochs", "many"])
+        """,
     "an exit with a number": "import sys; sys.exit(7)",
     "an exit with a large number": "import sys; sys.exit(1000)",
     "an exit with a negative number": "import sys; sys.exit(-1)",

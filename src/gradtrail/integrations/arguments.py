@@ -69,6 +69,14 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_intermixed_args(args, namespace)
 
 
+_PYTHONS: Any = vars(argparse)["_"]
+
+
+def give_back() -> None:
+    """Let argparse say what it says itself in Python's words again, for a program that is going to run in this process."""
+    argparse._ = _PYTHONS  # type: ignore[attr-defined]
+
+
 def parser(command: str, description: str, examples: str = "") -> argparse.ArgumentParser:
     """A parser for `gradtrail COMMAND`. `description` and `examples` have been translated."""
     argparse._ = say  # type: ignore[attr-defined]  # what argparse says itself comes from our catalogues

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from gradtrail.integrations import observing
-from gradtrail.integrations.arguments import parser
+from gradtrail.integrations.arguments import give_back, parser
 from gradtrail.integrations.command import FOUND, USAGE
 from gradtrail.integrations.output import complain
 from gradtrail.laws.text import say, text
@@ -28,9 +28,11 @@ _EXAMPLES = (
 def run(arguments: Sequence[str]) -> int:
     """Run what `arguments` name; the exit status of the program comes back."""
     ours, is_module, target, theirs = split(arguments)
-    options = _parser().parse_args(ours, namespace=Options())
+    reader = _parser()
+    options = reader.parse_args(ours, namespace=Options())
     if target is None:
-        _parser().error(say("name a script, or a module with -m"))
+        reader.error(say("name a script, or a module with -m"))
+    give_back()
     name = f"-m {target}" if is_module else target
     try:
         if is_module:
