@@ -133,6 +133,8 @@ class Session:
             training = self._training
             scope = Scope(training, self.sources, self._events.append, self.trail_of, self._line_of)
             self._hooks = Hooks(detectors(scope), training, self._steps, self._enough, self._failed)
+            if self.recorder is not None:
+                self._hooks.unseen = self.recorder.unseen
             self._hooks.trains = self.trains
             self._hooks.compiles = self._compiles
             if TORCH.has_compiled:

@@ -20,11 +20,17 @@ class Torch:
     A capability that this release has not is answered by None or by nothing at all, never by an error.
     """
 
+    def __init__(self) -> None:
+        self._whole: Any = None
+
     @property
     def module(self) -> Any:
         """`torch` itself; None until the program has imported it whole."""
-        module = sys.modules.get("torch")
-        return module if hasattr(module, "Tensor") and hasattr(module, "optim") else None
+        if self._whole is None:
+            module = sys.modules.get("torch")
+            if hasattr(module, "Tensor") and hasattr(module, "optim"):
+                self._whole = module
+        return self._whole
 
     @property
     def version(self) -> str:

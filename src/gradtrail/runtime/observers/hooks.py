@@ -6,6 +6,7 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from gradtrail.interp.events import Event
@@ -47,6 +48,9 @@ class Hooks:
         self._over = over
         self.compiles: Callable[[], None] = lambda: None
         """Called before the program calls torch.compile."""
+        self.unseen: Callable[[], AbstractContextManager[Any]] = nullcontext
+        """Around what the detectors do, for whoever watches the lines of the program."""
+        self._listeners: dict[str, list[Detector]] = {}
         self._failed = failed
         self._handles: list[Any] = []
         self._wrapped: list[tuple[Any, str, Any]] = []
@@ -181,19 +185,29 @@ class Hooks:
 
     def _ask(self, what: str, *arguments: Any) -> None:
         """Tell every detector, outside the program's modes. One that raises is switched off."""
-        if self._inside:
+        if self._inside or not self._hearing(what):
             return
         self._inside = True
         try:
-            with TORCH.quietly(), TORCH.module.no_grad():
-                for detector in list(self._detectors):
+            with self.unseen(), TORCH.quietly(), TORCH.module.no_grad():
+                for detector in self._hearing(what):
                     try:
                         getattr(detector, what)(*arguments)
                     except Exception as wrong:
                         self._detectors.remove(detector)
+                        self._listeners.clear()
                         self._failed(wrong)
         finally:
             self._inside = False
+
+    def _hearing(self, what: str) -> list[Detector]:
+        """The detectors that hear it: the others have the method of their base."""
+        found = self._listeners.get(what)
+        if found is None:
+            inherited = getattr(Detector, what)
+            found = [one for one in self._detectors if getattr(type(one), what) is not inherited]
+            self._listeners[what] = found
+        return found
 
     def _is_enough(self) -> None:
         if not self.is_on:

@@ -9,7 +9,7 @@ from gradtrail.runtime.names import Names
 from gradtrail.runtime.observers.form import Detector, Moment, Scope, frames_from
 
 LOOKS = 8
-"""So many backwards are looked around at, from each line: what trains is there by then."""
+"""So many backwards are looked around at, from each line, or until one shows nothing new: what trains is there by then."""
 
 
 class Modules(Detector):
@@ -27,6 +27,8 @@ class Modules(Detector):
         if when.station is None:
             return
         line = when.station.code, when.station.row
-        self._looks[line] = self._looks.get(line, 0) + 1
-        if self._looks[line] <= LOOKS:
+        if self._looks.get(line, 0) < LOOKS:
+            known = len(self.training.modules)
             self.training.modules.update(Names(frames_from(when.station)).modules())
+            nothing_new = len(self.training.modules) == known
+            self._looks[line] = LOOKS if nothing_new else self._looks.get(line, 0) + 1

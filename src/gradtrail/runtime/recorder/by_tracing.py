@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any
 
@@ -53,6 +54,10 @@ class ByTracing(Recorder):
                 frame.f_trace = None
             frame = frame.f_back
 
+    def unseen(self) -> AbstractContextManager[Any]:
+        """Without the tracer, if it is ours that is set."""
+        return _Untraced()
+
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
         if not self.is_on:
             sys.settrace(None)
@@ -71,6 +76,19 @@ class ByTracing(Recorder):
             return None
         log.at = caller_of(frame) if event == "return" else (frame.f_code, frame.f_lineno)
         return self._in_frame
+
+
+class _Untraced:
+    """Takes our tracer away, and gives it its place back."""
+
+    def __enter__(self) -> None:
+        self._tracer = sys.gettrace()
+        if _is_ours(self._tracer):
+            sys.settrace(None)
+
+    def __exit__(self, *raised: object) -> None:
+        if _is_ours(self._tracer) and sys.gettrace() is None and self._tracer.__self__.is_on:  # type: ignore[union-attr]
+            sys.settrace(self._tracer)
 
 
 def _is_ours(function: Any) -> bool:

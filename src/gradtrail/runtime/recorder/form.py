@@ -6,7 +6,9 @@ import sys
 import threading
 from bisect import bisect_right
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from types import CodeType, FrameType
+from typing import Any
 
 from gradtrail.laws.text import Text
 from gradtrail.runtime.user_code import innermost_users
@@ -103,6 +105,10 @@ class Recorder:
     def stop(self) -> None:
         """Record no more; what was recorded stays."""
         raise NotImplementedError
+
+    def unseen(self) -> AbstractContextManager[Any]:
+        """Around code of ours, which is not to be recorded and need not be slowed down."""
+        return nullcontext()
 
     def step_aside(self, reason: Text) -> None:
         """Stop, and remember why."""
