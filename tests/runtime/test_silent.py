@@ -80,6 +80,20 @@ WRONG = {
             total += loss  # here
         """,
     ),
+    "a head that is replaced after the optimizer was made": (
+        "parameter-outside-optimizer",
+        """
+        opt = torch.optim.Adam(net.parameters())
+        net[2] = nn.Linear(4, 2)  # here
+        for x in data:
+            opt.zero_grad()
+            net(x).pow(2).mean().backward()
+            opt.step()
+        """,
+    ),
+}
+
+ONLY_IN_THE_SOURCE = {
     "a list of losses": (
         "graph-kept-in-list",
         """
@@ -110,20 +124,20 @@ WRONG = {
             meter.values.append(loss)
         """,
     ),
-    "a head that is replaced after the optimizer was made": (
-        "parameter-outside-optimizer",
-        """
-        opt = torch.optim.Adam(net.parameters())
-        net[2] = nn.Linear(4, 2)  # here
-        for x in data:
-            opt.zero_grad()
-            net(x).pow(2).mean().backward()
-            opt.step()
-        """,
-    ),
 }
 
 RIGHT = {
+    "a short list of losses, read as numbers": """
+        opt = torch.optim.Adam(net.parameters())
+        history = []
+        for x in data[:6]:
+            opt.zero_grad()
+            loss = net(x).pow(2).mean()
+            loss.backward()
+            opt.step()
+            history.append(loss)
+        print(sum(one.item() for one in history))
+        """,
     "a part that comes later, and is handed over": """
         opt = torch.optim.Adam(net.parameters())
         net.append(nn.Linear(1, 1))
@@ -345,9 +359,9 @@ def test_the_fault_is_seen_without_the_source(title: str, tmp_path: Path) -> Non
     assert [(one.rule, one.row) for one in seen.findings] == [(rule, row)]
 
 
-@pytest.mark.parametrize("title", WRONG)
+@pytest.mark.parametrize("title", [*WRONG, *ONLY_IN_THE_SOURCE])
 def test_the_fault_is_told_once_with_the_source(title: str, tmp_path: Path) -> None:
-    rule, source = WRONG[title]
+    rule, source = {**WRONG, **ONLY_IN_THE_SOURCE}[title]
     seen = observed(START.lstrip() + dedent(source), tmp_path)
     assert (seen.raised, seen.failed) == ("", [])
     assert seen.rules == [rule]
@@ -392,3 +406,19 @@ def test_what_did_not_run_is_not_told(source: str, steps: int, found: bool, tmp_
     seen = observed(START.lstrip() + source, tmp_path, steps=steps)
     assert (seen.raised, seen.failed) == ("", [])
     assert bool(seen.findings) is found
+
+
+MOVED = """
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x = data[0]
+x.to(device)
+y = net(x).detach()
+y.cpu()
+"""
+
+
+@pytest.mark.skipif("__import__('torch').cuda.is_available()", reason="a move gives another tensor there")
+def test_a_dropped_move_is_none_where_there_is_one_device(tmp_path: Path) -> None:
+    assert observed(START.lstrip() + MOVED, tmp_path).findings == []
+    (found,) = observed(START.lstrip() + MOVED.replace("y.cpu()", "y.to(torch.float64)"), tmp_path).findings
+    assert found.rule == "dropped-result"

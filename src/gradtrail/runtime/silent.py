@@ -7,6 +7,7 @@ with trail and repairs. What it says is kept back where the program did not run 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import NamedTuple
@@ -63,14 +64,30 @@ def merged(
             by_both.add(id(same[0]))
             yield Told(same[0], "both")
     for found, event in told:
-        if id(found) in by_both or not visited.has_run(found.place) or _is_only_elsewhere(event):
+        if (
+            id(found) in by_both
+            or not visited.has_run(found.place)
+            or _is_only_elsewhere(event, visited.sources)
+        ):
             continue
         yield Told(found, "against" if speaks_against(found, event) else "source")
 
 
-def _is_only_elsewhere(event: Event) -> bool:
-    """Whether what is told holds off the CPU alone, and this machine has nothing else."""
-    return bool(event.fields.get("off_cpu")) and not TORCH.has_accelerator
+def _is_only_elsewhere(event: Event, sources: Sources) -> bool:
+    """Whether what is told holds off the CPU alone, and this machine has nothing else.
+
+    So it is with a move whose result is dropped: where there is one device, it gives the tensor itself. One that converts is
+    told here too.
+    """
+    if TORCH.has_accelerator:
+        return False
+    if event.kind == "result-dropped" and event.fields["op"] in _MOVES:
+        return _CONVERTS.search(sources.segment(event.place)) is None
+    return bool(event.fields.get("off_cpu"))
+
+
+_MOVES = ("to", "cpu", "cuda", "xpu", "npu")
+_CONVERTS = re.compile(r"\b(?:dtype|torch\.\w*(?:float|int|half|double|long|complex|bool)\w*)\b")
 
 
 def _is_same(one: Diagnostic, other: Diagnostic) -> bool:
@@ -96,7 +113,7 @@ class Visited:
     """Which of the user's functions have run. Without a record all have."""
 
     def __init__(self, ran: Functions | None, sources: Sources) -> None:
-        self._sources = sources
+        self.sources = sources
         self._ran = None if ran is None else set(ran)
 
     def has_run(self, place: Place) -> bool:
@@ -108,7 +125,7 @@ class Visited:
 
     def first_row(self, place: Place) -> int | None:
         """The first row of the innermost function around a place, its decorators included, as its code object has it."""
-        source = self._sources.get(place.filename)
+        source = self.sources.get(place.filename)
         if source is None or source.cells is not None:
             return None
         try:

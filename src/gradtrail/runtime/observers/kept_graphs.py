@@ -1,4 +1,4 @@
-"""Graphs that are kept after their backward: by a sum that goes on over the rounds, or in a list."""
+"""Graphs that are kept after their backward, by a sum that goes on over the rounds."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ ROUNDS = 3
 
 MOST_NODES = 5_000
 MOST_NAMES = 200
-MOST_ITEMS = 1_000
 
 
 class KeptGraphs(Detector):
     """Looks after each step at what the names of the user's code hold: a tensor behind which lie the graphs of several
-    backwards, or a list of tensors that have had theirs.
+    backwards.
 
-    What waits for its backward has had none yet, so a sum or a list that is used by one later is not told. Of a graph that
-    has had its backward only the number of its first node is kept here.
+    What waits for its backward has had none yet, so a sum that is used by one later is not told. Of a graph that has had
+    its backward only the number of its first node is kept here. A list of losses holds graphs too, but whether it goes on
+    for long, and what becomes of it, the source knows better: the interpreter tells it.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -61,16 +61,8 @@ class KeptGraphs(Detector):
             key = (code, name)
             if key in self._told:
                 continue
-            if TORCH.is_tensor(value):
-                if value.grad_fn is not None and self._holds(value.grad_fn):
-                    self._grew(key, self._count(value.grad_fn), "graph-grows", name, value)
-            elif type(value) is list and 0 < len(value) <= MOST_ITEMS:
-                kept = [one for one in value if self._has_had_its_backward(one)]
-                if kept and len(kept) == len(value):
-                    self._grew(key, len(kept), "graph-kept", name, kept[-1])
-
-    def _has_had_its_backward(self, value: Any) -> bool:
-        return TORCH.is_tensor(value) and value.grad_fn is not None and number_of(value.grad_fn) in self._done
+            if TORCH.is_tensor(value) and value.grad_fn is not None and self._holds(value.grad_fn):
+                self._grew(key, self._count(value.grad_fn), name, value)
 
     def _holds(self, node: Any) -> bool:
         """Whether a graph that has had its backward lies behind a node that has had none."""
@@ -80,7 +72,7 @@ class KeptGraphs(Detector):
         """How many graphs that have had their backward lie behind a node."""
         return sum(number_of(one) in self._done for one in _behind(node))
 
-    def _grew(self, key: tuple[Any, str], size: int, kind: str, name: str, value: Any) -> None:
+    def _grew(self, key: tuple[Any, str], size: int, name: str, value: Any) -> None:
         sizes = self._sizes.setdefault(key, [])
         if not sizes or size != sizes[-1]:
             sizes.append(size)
@@ -88,7 +80,7 @@ class KeptGraphs(Detector):
             spot = self._spot_of(value)
             if spot is not None:
                 self._told.add(key)
-                self.tell(kind, spot, "wasteful", self.seen(name, value))
+                self.tell("graph-grows", spot, "wasteful", self.seen(name, value))
 
     def _spot_of(self, value: Any) -> Spot | None:
         line = self.scope.line_of(value.grad_fn)
