@@ -40,6 +40,26 @@ PROGRAMS = {
             report(loss, *net.parameters())
         del loss
         """,
+    "a training in a function": """
+        def train(seen):
+            net = nn.Linear(3, 1)
+            opt = torch.optim.Adam(net.parameters())
+            for _ in range(12):
+                loss = net(torch.randn(5, 3)).pow(2).mean()
+                follow(loss)
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+                report(loss, *net.parameters())
+            del loss
+            gc.collect()
+            results.append(str([one() is not None for one in alive]))
+            results.append(str(seen["steps"]))  # Python itself may add names to it
+        def with_its_names(steps=3):
+            seen = locals()
+            train(seen)
+        with_its_names()
+        """,
     "gradients of gradients": """
         w = torch.randn(3, requires_grad=True)
         opt = torch.optim.SGD([w], lr=0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +29,7 @@ from gradtrail.runtime.recorder.form import Line
 from gradtrail.runtime.silent import Told, Visited, functions, heard, merged
 from gradtrail.runtime.static import Look, Static
 from gradtrail.runtime.torch_compat import TORCH, number_of
-from gradtrail.runtime.user_code import innermost_users
+from gradtrail.runtime.user_code import forget_names, innermost_users
 
 STEPS = 5
 """How many steps of each optimizer are watched, unless told otherwise."""
@@ -154,6 +155,7 @@ class Session:
     def _enough(self) -> None:
         if self.recorder is not None and not self._full:
             self.recorder.stop()
+        forget_names(sys._getframe(1))
         self.has_seen_enough()
 
     def ended(self, others: Sequence[Word] = ()) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import site
+import sys
 import sysconfig
 from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
@@ -81,6 +83,24 @@ def stations(trace: TracebackType | None) -> list[Station]:
         found.append(Station(trace.tb_frame, trace.tb_frame.f_code, trace.tb_lasti, trace.tb_lineno))
         trace = trace.tb_next
     return found
+
+
+def forget_names(frame: FrameType | None) -> None:
+    """Let go of what the frames of the user's functions, from `frame` outwards, were seen to hold.
+
+    Until Python 3.12 a function's frame keeps the dictionary that `f_locals` or a tracer was given, and with it what its
+    names stood for by then. One that the program itself holds, by `locals()`, is left as it is.
+    """
+    while sys.version_info < (3, 13) and frame is not None:
+        if frame.f_code.co_flags & inspect.CO_OPTIMIZED and is_users(frame.f_code.co_filename):
+            names = frame.f_locals
+            if sys.getrefcount(names) <= _REFERENCES:
+                names.clear()
+        frame = frame.f_back
+
+
+_REFERENCES = 3
+"""Those of the frame, of `forget_names`, and of the call that counts them."""
 
 
 def innermost_users(frame: FrameType | None) -> FrameType | None:
